@@ -1,0 +1,239 @@
+"""The layer graph: what the importer makes of a .tflite file and what every pass maps to another.
+
+All classes are frozen. Tensors are named by their index in `Graph.tensors`; passes keep the
+indices of the file and append new tensors behind them, so that an index always means the same
+tensor in the file, in the plan and in an error message.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.errors import InvalidModel
+
+Attribute = int | float | bool | str | bytes | tuple[int, ...] | tuple[float, ...] | None
+
+
+class DType(enum.Enum):
+    """Element types of TFLite tensors; the value is the schema's name in lower case."""
+
+    FLOAT64 = "float64"
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    INT64 = "int64"
+    INT32 = "int32"
+    INT16 = "int16"
+    INT8 = "int8"
+    INT4 = "int4"
+    INT2 = "int2"
+    UINT64 = "uint64"
+    UINT32 = "uint32"
+    UINT16 = "uint16"
+    UINT8 = "uint8"
+    UINT4 = "uint4"
+    BOOL = "bool"
+    COMPLEX64 = "complex64"
+    COMPLEX128 = "complex128"
+    STRING = "string"
+    RESOURCE = "resource"
+    VARIANT = "variant"
+
+    @property
+    def bits(self) -> int:
+        """Bits per element; 0 for types without a fixed size (string, resource, variant)."""
+        return _BITS[self]
+
+    @property
+    def numpy(self) -> np.dtype[np.generic] | None:
+        """The numpy type with the same layout, or None where numpy has none."""
+        name = self.value
+        if self.bits < 8 or self is DType.BFLOAT16:
+            return None
+        return np.dtype(name).newbyteorder("<") if name != "bool" else np.dtype(np.bool_)
+
+    @property
+    def size(self) -> int:
+        """Bytes per element.
+
+        Raises:
+            ValueError: for types that have no whole number of bytes per element.
+        """
+        if self.bits < 8:
+            raise ValueError(f"{self.value} has no fixed size in bytes")
+        return self.bits // 8
+
+
+_BITS: Mapping[DType, int] = {
+    DType.FLOAT64: 64,
+    DType.FLOAT32: 32,
+    DType.FLOAT16: 16,
+    DType.BFLOAT16: 16,
+    DType.INT64: 64,
+    DType.INT32: 32,
+    DType.INT16: 16,
+    DType.INT8: 8,
+    DType.INT4: 4,
+    DType.INT2: 2,
+    DType.UINT64: 64,
+    DType.UINT32: 32,
+    DType.UINT16: 16,
+    DType.UINT8: 8,
+    DType.UINT4: 4,
+    DType.BOOL: 8,
+    DType.COMPLEX64: 64,
+    DType.COMPLEX128: 128,
+    DType.STRING: 0,
+    DType.RESOURCE: 0,
+    DType.VARIANT: 0,
+}
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """real = scale * (q - zero_point); one pair for the tensor or one per slice of `axis`.
+
+    Scales are the file's float32 values held exactly in Python floats.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int = 0
+
+    @property
+    def per_channel(self) -> bool:
+        return len(self.scales) > 1
+
+    @property
+    def scale(self) -> float:
+        """The scale of a per-tensor quantisation (the first one otherwise)."""
+        return self.scales[0]
+
+    @property
+    def zero_point(self) -> int:
+        """The zero point of a per-tensor quantisation (the first one otherwise)."""
+        return self.zero_points[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """One tensor. `raw` holds the little-endian bytes of a constant, None for computed ones."""
+
+    index: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    quant: Quantization | None = None
+    raw: bytes | None = None
+    is_variable: bool = False
+    sparse: bool = False
+
+    @property
+    def is_constant(self) -> bool:
+        return self.raw is not None
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole tensor, sub-byte types packed; 0 for types without a size."""
+        return (self.elements * self.dtype.bits + 7) // 8
+
+    @property
+    def array(self) -> NDArray[np.generic]:
+        """The constant's elements in the tensor's shape (read-only).
+
+        Raises:
+            InvalidModel: if the tensor is not constant or its type has no numpy layout.
+        """
+        dtype = self.dtype.numpy
+        if self.raw is None or dtype is None:
+            raise InvalidModel(f"{self.label} holds no readable constant data")
+        return np.frombuffer(self.raw, dtype).reshape(self.shape)
+
+    @property
+    def label(self) -> str:
+        """How messages name the tensor: index and the file's own name."""
+        return f'tensor {self.index} "{self.name}"'
+
+    def describe(self) -> str:
+        """`int8[1,25,5,64]`, for tables and comments."""
+        return f"{self.dtype.value}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator. `op` is the schema's name; a custom operator is `CUSTOM` with `custom_name`.
+
+    `inputs` holds -1 for an optional tensor that is absent. `options` holds every field of the
+    builtin options table under its schema name (`stride_h`, `fused_activation_function`, ...);
+    enumerations of activation and padding are their schema names ("RELU6", "SAME").
+    """
+
+    index: int
+    op: str
+    version: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Mapping[str, Attribute] = field(default_factory=lambda: MappingProxyType({}))
+    custom_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """How messages name the operator: its position in the file and its kind."""
+        custom = f" {self.custom_name!r}" if self.custom_name else ""
+        return f"operator {self.index} {self.op}{custom}"
+
+    def input(self, position: int) -> int:
+        """Tensor index at `position`, or -1 when the list is short or says absent."""
+        return self.inputs[position] if position < len(self.inputs) else -1
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One subgraph. `nodes` stand in an executable order (the file's own)."""
+
+    name: str
+    tensors: tuple[Tensor, ...]
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def producers(self) -> dict[int, Node]:
+        """Tensor index -> the node that writes it."""
+        return {t: node for node in self.nodes for t in node.outputs}
+
+    def consumers(self) -> dict[int, list[Node]]:
+        """Tensor index -> the nodes that read it, in order, each once."""
+        readers: dict[int, list[Node]] = {}
+        for node in self.nodes:
+            for t in dict.fromkeys(node.inputs):
+                if t >= 0:
+                    readers.setdefault(t, []).append(node)
+        return readers
+
+
+@dataclass(frozen=True)
+class Model:
+    """A whole file: the main graph first, then the subgraphs that control flow calls."""
+
+    graphs: tuple[Graph, ...]
+    description: str
+    sha256: str
+    size: int
+    schema_version: int
+    signature_inputs: tuple[str, ...] = ()
+    signature_outputs: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> Graph:
+        return self.graphs[0]
