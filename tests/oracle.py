@@ -1,0 +1,95 @@
+"""What every result is compared with: LiteRT's reference kernels (OpResolverType.BUILTIN_REF)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@overload
+def run_reference(
+    model: bytes,
+    inputs: Sequence[Sequence[Array]],
+    *,
+    runs: int = 1,
+    all_tensors: Literal[False] = False,
+) -> list[list[Array]]: ...
+
+
+@overload
+def run_reference(
+    model: bytes,
+    inputs: Sequence[Sequence[Array]],
+    *,
+    runs: int = 1,
+    all_tensors: Literal[True],
+) -> tuple[list[list[Array]], list[dict[int, Array]]]: ...
+
+
+def run_reference(
+    model: bytes,
+    inputs: Sequence[Sequence[Array]],
+    *,
+    runs: int = 1,
+    all_tensors: bool = False,
+) -> list[list[Array]] | tuple[list[list[Array]], list[dict[int, Array]]]:
+    """Run the model on each set of inputs (one array per model input), without resets between.
+
+    Args:
+        model: the .tflite file's bytes.
+        inputs: the sets, each with the model's inputs in order.
+        runs: how often each set is run in a row; the last run's results are returned.
+        all_tensors: also give every tensor that has data after the run.
+
+    Returns:
+        Per set the outputs in order; with `all_tensors` a pair of that and, per set, a dict from
+        tensor index of the main subgraph to value.
+    """
+    interpreter = make_interpreter(model, preserve_all=all_tensors)
+    results: list[list[Array]] = []
+    inner: list[dict[int, Array]] = []
+    for values in inputs:
+        for _ in range(runs):
+            _invoke(interpreter, values)
+        results.append(
+            [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
+        )
+        if all_tensors:
+            inner.append(_all_values(interpreter))
+    return (results, inner) if all_tensors else results
+
+
+def make_interpreter(model: bytes, *, preserve_all: bool = False) -> Any:
+    """A reference interpreter with its tensors allocated."""
+    interpreter = Interpreter(
+        model_content=model,
+        experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=preserve_all,
+        num_threads=1,
+    )
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def _invoke(interpreter: Any, values: Sequence[Array]) -> None:
+    details = interpreter.get_input_details()
+    for detail, value in zip(details, values, strict=True):
+        interpreter.set_tensor(detail["index"], np.asarray(value))
+    interpreter.invoke()
+
+
+def _all_values(interpreter: Any) -> dict[int, Array]:
+    """Values by tensor index; kernels' temporaries and unused tensors have no data to read."""
+    values: dict[int, Array] = {}
+    for detail in interpreter.get_tensor_details():
+        try:
+            values[detail["index"]] = interpreter.get_tensor(detail["index"])
+        except ValueError:
+            continue
+    return values
