@@ -204,7 +204,7 @@ def test_unreadable(tmp_path: Path) -> None:
         (tmp_path / "missing.toml", "No such file"),
         (tmp_path, "Is a directory"),
         (binary, "not UTF-8"),
-        (write(tmp_path, "name ="), "line 1"),
+        (write(tmp_path, "name = ?"), "line 1"),
         (deep, "not valid TOML"),
     ):
         (problem,) = check_board(path)
