@@ -126,7 +126,7 @@ class Dense(Layer):
         dy = dy * self._active
         self.bias_grad = dy.sum(axis=0)
         self.weight_grad = dy.T @ self._patches
-        return dy @ self.weight
+        return np.asarray(dy @ self.weight)
 
 
 def he_normal(rng: np.random.Generator, shape: tuple[int, ...], fan_in: int) -> Floats:
@@ -137,7 +137,7 @@ def he_normal(rng: np.random.Generator, shape: tuple[int, ...], fan_in: int) -> 
 def average_pool(x: Floats, size: int) -> Floats:
     """[n, h, w, c] -> [n, h / size, w / size, c], the mean of each size x size block."""
     n, h, w, c = x.shape
-    return x.reshape(n, h // size, size, w // size, size, c).mean(axis=(2, 4))
+    return np.asarray(x.reshape(n, h // size, size, w // size, size, c).mean(axis=(2, 4)))
 
 
 def average_pool_backward(dy: Floats, size: int) -> Floats:
@@ -148,4 +148,4 @@ def average_pool_backward(dy: Floats, size: int) -> Floats:
 def softmax(logits: Floats) -> Floats:
     """[n, classes] -> probabilities of the same shape."""
     exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))

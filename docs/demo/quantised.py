@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from layers import Floats, Layer
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.oracle import run_reference
-from tests.tflite_builder import ModelBuilder, OptionValue
+from tests.tflite_builder import ModelBuilder
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Affine:
     def quantise(self, real: Floats) -> NDArray[np.int8]:
         """Return the nearest int8 codes of ``real``, clamped to -128..127."""
         codes = np.rint(real / np.float64(self.scale)) + self.zero_point
-        return np.clip(codes, -128, 127).astype(np.int8)
+        return np.asarray(np.clip(codes, -128, 127), dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -107,36 +108,27 @@ def model_bytes(layers: Mapping[str, Layer], ranges: Mapping[str, Affine]) -> by
         for name, shape in SHAPES.items()
     }
 
-    def weighted(
-        kind: str, source: str, target: str, axis: int | None, version: int, **options: OptionValue
-    ) -> None:
-        """Add the operator that makes ``target`` from ``source`` with its layer's weights."""
+    def operands(source: str, target: str, axis: int | None) -> list[int]:
+        """Add the weights and biases that make ``target`` from ``source``."""
         w = quantise_weights(layers[target], ranges[source].scale, axis)
-        inputs = [
+        shape, scales = w.codes.shape, w.scales
+        return [
             maps[source],
-            builder.tensor(
-                w.codes.shape, "int8", w.scales, data=w.codes, axis=axis or 0, name=f"{target}/w"
-            ),
+            builder.tensor(shape, "int8", scales, data=w.codes, axis=axis or 0, name=f"{target}/w"),
             builder.tensor(w.bias.shape, "int32", w.bias_scales, data=w.bias, name=f"{target}/b"),
         ]
-        builder.op(kind, inputs, [maps[target]], version, **options)
 
     def conv(kind: str, source: str, target: str, axis: int, relu: bool, stride: int) -> None:
         """Add a SAME convolution with one weight scale per output channel."""
-        depthwise = {"depth_multiplier": 1} if kind == "DEPTHWISE_CONV_2D" else {}
-        activation = "RELU" if relu else "NONE"
-        weighted(
-            kind,
-            source,
-            target,
-            axis,
-            version=3,
-            padding="SAME",
-            stride_h=stride,
-            stride_w=stride,
-            fused_activation_function=activation,
-            **depthwise,
-        )
+        options: dict[str, Any] = {
+            "padding": "SAME",
+            "stride_h": stride,
+            "stride_w": stride,
+            "fused_activation_function": "RELU" if relu else "NONE",
+        }
+        if kind == "DEPTHWISE_CONV_2D":
+            options["depth_multiplier"] = 1
+        builder.op(kind, operands(source, target, axis), [maps[target]], version=3, **options)
 
     conv("CONV_2D", "input", "stem", axis=0, relu=True, stride=1)
     conv("DEPTHWISE_CONV_2D", "stem", "down", axis=3, relu=True, stride=2)
@@ -162,7 +154,7 @@ def model_bytes(layers: Mapping[str, Layer], ranges: Mapping[str, Affine]) -> by
     )
     shape = builder.tensor((2,), "int32", data=[-1, 64], name="flat/shape")
     builder.op("RESHAPE", [maps["pooled"], shape], [maps["flat"]], new_shape=[-1, 64])
-    weighted("FULLY_CONNECTED", "flat", "logits", axis=None, version=4)
+    builder.op("FULLY_CONNECTED", operands("flat", "logits", None), [maps["logits"]], version=4)
     builder.op("SOFTMAX", [maps["logits"]], [maps["output"]], version=2, beta=1.0)
     return builder.build([maps["input"]], [maps["output"]])
 

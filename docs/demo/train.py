@@ -40,13 +40,12 @@ from layers import (
     softmax,
 )
 from numpy.typing import NDArray
-from quantised import calibrate, model_bytes, multiply_accumulates, run_model
-from sklearn.datasets import load_digits
+from quantised import SHAPES, calibrate, model_bytes, multiply_accumulates, run_model
+from sklearn.datasets import load_digits  # type: ignore[import-untyped]
 
 Labels = NDArray[np.int64]
 SHIPPED_SAMPLES = 100
 HELD_OUT = 400
-CHANNELS = 16
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Network:
     """The float network; ``layers`` holds its trainable layers by the names above."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        c = CHANNELS
+        c = SHAPES["stem"][-1]
         self.stem = Conv(he_normal(rng, (c, 3, 3, 1), 9), np.zeros(c))
         self.down = Depthwise(he_normal(rng, (1, 3, 3, c), 9), np.zeros(c), stride=2)
         self.mix = Conv(he_normal(rng, (c, 1, 1, c), c), np.zeros(c))
