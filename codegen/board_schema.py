@@ -321,11 +321,23 @@ def _memory_conflicts(board: Board) -> Iterator[Conflict]:
             )
         if memory.end > 1 << 32:
             yield f"{field}.size", "reaches beyond 32-bit addresses; lower size or address"
+        if memory.cacheable and board.cache and memory.kind == "ram":
+            yield from _line_conflicts(field, memory, board.cache)
         if memory.cacheable and board.cache is None:
             yield (
                 f"{field}.cacheable",
                 "is true but there is no [cache] table; add one with the line size",
             )
+
+
+def _line_conflicts(field: str, memory: Memory, cache: Cache) -> Iterator[Conflict]:
+    """Cache maintenance works on whole lines: two buffers in one would spoil each other."""
+    if memory.alignment < cache.line:
+        yield (
+            f"{field}.alignment",
+            f"{memory.alignment} lets buffers of {memory.name!r} share a cache line of "
+            f"{cache.line} bytes; align to the line",
+        )
 
 
 def _overlap_conflicts(board: Board) -> Iterator[Conflict]:

@@ -1,6 +1,8 @@
 """Board profiles: the shipped ones load; whatever is wrong with one is a line that names it."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,18 @@ from codegen.boards import check_board, describe, list_boards, load_board
 from codegen.errors import InvalidBoard
 from codegen.resources import data_dir
 
+REAL = (
+    "apollo4",
+    "esp32-c3",
+    "esp32-s3",
+    "imxrt1062",
+    "nrf52840",
+    "nrf5340",
+    "rp2040",
+    "rp2350",
+    "stm32f746",
+    "stm32h743",
+)
 EMULATED = ("mps2-an386", "mps2-an505", "mps3-an547", "riscv32-virt")
 SHIPPED = sorted(path.stem for path in data_dir("boards").glob("*.toml"))
 
@@ -114,7 +128,34 @@ def test_shipped(name: str) -> None:
 def test_list_is_sorted_and_complete() -> None:
     names = [board.name for board in list_boards()]
     assert names == SHIPPED
-    assert {"host", *EMULATED} <= set(names)
+    assert {"host", *EMULATED, *REAL} <= set(names)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_boards_say_where_figures_are_from(name: str) -> None:
+    board = load_board(name)
+    assert len(board.sources) >= 2
+    assert all(memory.address is not None for memory in board.memories)
+    assert board.emulator is None
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name != "host"])
+def test_flags_are_accepted_and_give_the_isa(name: str) -> None:
+    board = load_board(name)
+    compiler = shutil.which(board.compiler.command)
+    if compiler is None:
+        pytest.skip(f"{board.compiler.command} is not installed")
+    command = [compiler, *board.compiler.flags, "-Werror", "-dM", "-E", "-x", "c", "-"]
+    result = subprocess.run(
+        command, input="", capture_output=True, text=True, check=False, timeout=30
+    )
+    assert result.returncode == 0, result.stderr
+    for feature, macro in (("dsp", "__ARM_FEATURE_DSP"), ("mve", "__ARM_FEATURE_MVE")):
+        assert getattr(board.cpu.isa, feature) == (f"#define {macro} " in result.stdout)
+    hardware_float = any(
+        f"#define {macro} " in result.stdout for macro in ("__ARM_FP", "__riscv_f")
+    )
+    assert board.cpu.isa.fpu == hardware_float
 
 
 @pytest.mark.parametrize("name", EMULATED)
@@ -245,6 +286,7 @@ REPLACED = [
     ("alignment = 32", 'alignment = "4"', r"memory\[1\].alignment: must be an integer, not '4'"),
     ("alignment = 32", "cacheable = true", r"memory\[1\].cacheable: .* add one with the line size"),
     ("alignment = 32", 'cacheable = "no"', r"memory\[1\].cacheable: must be true or false"),
+    ("reserved =", "cacheable = true\nreserved =", r"memory\[0\].alignment: 16 lets buffers of"),
     ("0x08000000", "0x2000f000", r"memory\[1\].address: 'flash' overlaps 'sram', .* 0x20010000"),
     ("0x08000000", "-1", r"memory\[1\].address: must be at least 0"),
     ("[cpu]", "[cpu]\nendianness = 'big'", "cpu.endianness: must be 'little', not 'big'"),
@@ -275,7 +317,7 @@ def test_wrong_profile(tmp_path: Path, old: str, new: str, line: str) -> None:
     whole = GOOD + ENGINE
     assert old in whole
     path = write(
-        tmp_path, whole.replace("[cache]\nline = 32\n", "") if "cacheable = true" in new else whole
+        tmp_path, whole.replace("[cache]\nline = 32\n", "") if new == "cacheable = true" else whole
     )
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(InvalidBoard) as caught:
