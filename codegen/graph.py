@@ -28,6 +28,8 @@ class DType(enum.Enum):
     FLOAT32 = "float32"
     FLOAT16 = "float16"
     BFLOAT16 = "bfloat16"
+    FLOAT8_E4M3FN = "float8_e4m3fn"
+    FLOAT8_E5M2 = "float8_e5m2"
     INT64 = "int64"
     INT32 = "int32"
     INT16 = "int16"
@@ -55,7 +57,7 @@ class DType(enum.Enum):
     def numpy(self) -> np.dtype[np.generic] | None:
         """The numpy type with the same layout, or None where numpy has none."""
         name = self.value
-        if self.bits < 8 or self is DType.BFLOAT16:
+        if self.bits < 8 or self in (DType.BFLOAT16, DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2):
             return None
         return np.dtype(name).newbyteorder("<") if name != "bool" else np.dtype(np.bool_)
 
@@ -76,6 +78,8 @@ _BITS: Mapping[DType, int] = {
     DType.FLOAT32: 32,
     DType.FLOAT16: 16,
     DType.BFLOAT16: 16,
+    DType.FLOAT8_E4M3FN: 8,
+    DType.FLOAT8_E5M2: 8,
     DType.INT64: 64,
     DType.INT32: 32,
     DType.INT16: 16,
@@ -94,6 +98,8 @@ _BITS: Mapping[DType, int] = {
     DType.RESOURCE: 0,
     DType.VARIANT: 0,
 }
+
+_LABEL_NAME = 60  # characters of a tensor's name that messages show
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,11 @@ class Quantization:
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """One tensor. `raw` holds the little-endian bytes of a constant, None for computed ones."""
+    """One tensor. `raw` holds the little-endian bytes of a constant, None for computed ones.
+
+    `free_dims` are the axes that the file leaves open (-1 in its shape signature) and for which
+    `shape` holds only a placeholder; a batch that the importer has pinned is not among them.
+    """
 
     index: int
     name: str
@@ -134,6 +144,7 @@ class Tensor:
     raw: bytes | None = None
     is_variable: bool = False
     sparse: bool = False
+    free_dims: tuple[int, ...] = ()
 
     @property
     def is_constant(self) -> bool:
@@ -162,8 +173,9 @@ class Tensor:
 
     @property
     def label(self) -> str:
-        """How messages name the tensor: index and the file's own name."""
-        return f'tensor {self.index} "{self.name}"'
+        """How messages name the tensor: index and the file's own name, which may be very long."""
+        name = self.name if len(self.name) <= _LABEL_NAME else self.name[:_LABEL_NAME] + "..."
+        return f'tensor {self.index} "{name}"'
 
     def describe(self) -> str:
         """`int8[1,25,5,64]`, for tables and comments."""
@@ -200,7 +212,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """One subgraph. `nodes` stand in an executable order (the file's own)."""
+    """One subgraph. `nodes` stand in an executable order (the file's own, if that is one)."""
 
     name: str
     tensors: tuple[Tensor, ...]
