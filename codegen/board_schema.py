@@ -76,23 +76,36 @@ def _size(value: Any) -> int:
         raise PydanticCustomError("board", "{reason}", {"reason": str(error)}) from None
 
 
-def _dense_text(value: str) -> str:
-    if not value.strip():
-        raise PydanticCustomError("board", "must not be empty")
-    return value
+def _matching(pattern: str, what: str) -> AfterValidator:
+    """Accepts text that the whole pattern matches; `what` completes "must be ..."."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise PydanticCustomError("board", "must be {what}", {"what": f"{what}, not {value!r}"})
+        return value
+
+    return AfterValidator(check)
 
 
-Count = Annotated[StrictInt, Field(ge=1)]
-Cycles = Annotated[StrictInt, Field(ge=0)]
+Count = Annotated[StrictInt, Field(ge=1, le=1 << 40)]
+Cycles = Annotated[StrictInt, Field(ge=0, le=1 << 40)]
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Bytes = Annotated[int, BeforeValidator(_size)]
-Size = Annotated[int, BeforeValidator(_size), Field(ge=1)]
+Bytes = Annotated[int, BeforeValidator(_size), Field(le=1 << 40)]
+Size = Annotated[int, BeforeValidator(_size), Field(ge=1, le=1 << 40)]
+Address = Annotated[StrictInt, Field(ge=0, lt=1 << 32)]
 Alignment = Annotated[StrictInt, Field(ge=1, le=4096), AfterValidator(_power_of_two)]
-Text = Annotated[str, AfterValidator(_dense_text)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$")]
-Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-Section = Annotated[str, Field(pattern=r"^[A-Za-z0-9._$]{1,64}$")]
-Command = Annotated[str, Field(pattern=r"^[^\s-]\S*$")]
+Text = Annotated[str, _matching(r"[^\n]*\S[^\n]*", "one line of text")]
+Name = Annotated[
+    str, _matching(r"[a-z0-9][a-z0-9._-]{0,62}", "lower-case letters, digits, '.', '_' and '-'")
+]
+Identifier = Annotated[
+    str, _matching(r"[a-z][a-z0-9_]{0,30}", "a lower-case letter, then letters, digits and '_'")
+]
+Section = Annotated[str, _matching(r"[A-Za-z0-9._$]{1,64}", "a linker section such as '.dtcm_bss'")]
+Command = Annotated[str, _matching(r"[^\s-]\S*", "one program's name, without arguments")]
+OperatorName = Annotated[
+    str, _matching(r"[A-Z][A-Z0-9_]{0,62}", "an operator's TFLite name such as 'CONV_2D'")
+]
 
 
 class _Table(BaseModel):
@@ -105,7 +118,7 @@ class Memory(_Table):
     name: Identifier
     kind: MemoryKind
     size: Size
-    address: Annotated[StrictInt, Field(ge=0, lt=1 << 32)] | None = None
+    address: Address | None = None
     cycles_per_word: Rate
     """CPU cycles to read a 32-bit word of a sequential run, averaged over cache or buffer hits."""
     section: Section | None = None
@@ -205,7 +218,7 @@ class NpuOperator(_Table):
     Limits that are left out do not exist. Kernel, stride and dilation limits are [height, width].
     """
 
-    name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
+    name: OperatorName
     types: Annotated[tuple[ElementType, ...], Field(min_length=1)] = ("int8",)
     activations: tuple[Activation, ...] = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
     max_kernel: tuple[Count, Count] | None = None
@@ -246,7 +259,7 @@ class Scratchpad(_Table):
     size: Size
     banks: Count = 1
     """Equal parts; transfers and computation in different banks do not disturb each other."""
-    address: Annotated[StrictInt, Field(ge=0, lt=1 << 32)] | None = None
+    address: Address | None = None
     section: Section | None = None
     alignment: Alignment = 16
 

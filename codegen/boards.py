@@ -6,7 +6,7 @@ one comes out as lines "file: field: what is wrong; what to do".
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,16 +153,21 @@ def _read(path: Path) -> tuple[Board | None, list[str]]:
         return None, [f"{path}: cannot be read ({error.strerror}); give the path of a .toml file"]
     except UnicodeDecodeError:
         return None, [f"{path}: is not UTF-8 text; give the path of a .toml file"]
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return None, [f"{path}: is not valid TOML: {error}; correct the syntax there"]
     try:
         return Board.model_validate(data), []
     except ValidationError as error:
-        return None, [f"{path}: {line}" for line in _translate(error.errors(include_url=False))]
+        return None, [f"{path}: {_printable(line)}" for line in _translate(error)]
 
 
-def _translate(errors: Iterable[ErrorDetails]) -> Iterator[str]:
-    for error in errors:
+def _printable(line: str) -> str:
+    """Keys of the file stand in the line as they are: they must not end it or steer a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in line)
+
+
+def _translate(invalid: ValidationError) -> Iterator[str]:
+    for error in invalid.errors(include_url=False):
         if error["type"] == "conflicts":
             yield from (f"{field}: {what}" for field, what in error["ctx"]["conflicts"])
         elif not _follows_from_another(error):
@@ -191,7 +196,6 @@ def _sentence(error: ErrorDetails) -> str:
         "tuple_type": f"must be a list, not {value}; correct it",
         "missing": "is missing; add it",
         "literal_error": f"must be {ctx.get('expected')}, not {value}; choose one",
-        "string_pattern_mismatch": f"{value} does not match {ctx.get('pattern')}; rename it",
         "string_type": f"must be text in quotes, not {value}; correct it",
         "int_type": f"must be an integer, not {value}; correct it",
         "bool_type": f"must be true or false, not {value}; correct it",

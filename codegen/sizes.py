@@ -30,9 +30,14 @@ def parse_size(value: object) -> int:
 
 
 def format_size(size: int) -> str:
-    """The size in the largest unit that it reaches, with one decimal where it is not whole."""
-    for unit in ("GiB", "MiB", "KiB"):
+    """The size in the largest unit that gives a whole number or at least 10, to one decimal."""
+    for unit in ("GiB", "MiB"):
         scale = _UNITS[unit]
-        if size >= scale:
-            return f"{size // scale} {unit}" if size % scale == 0 else f"{size / scale:.1f} {unit}"
-    return f"{size} B"
+        if size >= 10 * scale or (size >= scale and size % scale == 0):
+            return _in_unit(size, unit)
+    return _in_unit(size, "KiB") if size >= _UNITS["KiB"] else f"{size} B"
+
+
+def _in_unit(size: int, unit: str) -> str:
+    whole, rest = divmod(size, _UNITS[unit])
+    return f"{size / _UNITS[unit]:.1f} {unit}" if rest else f"{whole} {unit}"

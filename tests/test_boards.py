@@ -3,9 +3,12 @@
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from codegen.board_schema import Board, Isa
@@ -257,12 +260,12 @@ def test_unreadable(tmp_path: Path) -> None:
 
 REPLACED = [
     ('name = "mine"\n', "", "name: is missing; add it"),
-    ('name = "mine"', 'name = "My Board"', "name: 'My Board' does not match"),
+    ('name = "mine"', 'name = "My Board"', "name: must be lower-case letters, .* not 'My Board'"),
     ('name = "mine"', "name = 5", "name: must be text in quotes, not 5"),
     ('name = "mine"', 'name = "mine"\ncolour = "red"', "colour: is not a field; remove it"),
     ('name = "mine"', 'name = "mine"\nsource = "x"', "source: .* did you mean sources?"),
     ('["data sheet, table 3"]', "[]", "sources: needs at least 1 entries"),
-    ('["data sheet, table 3"]', '[" "]', r"sources\[0\]: must not be empty"),
+    ('["data sheet, table 3"]', '[" "]', r"sources\[0\]: must be one line of text, not ' '"),
     ('["data sheet, table 3"]', '"x"', "sources: must be a list, not 'x'"),
     ('kind = "ram"', 'kind = "rom"', r"memory\[0\].kind: must be 'ram' or 'flash', not 'rom'"),
     (
@@ -274,7 +277,7 @@ REPLACED = [
     ('size = "64KiB"', "size = -1", r"memory\[0\].size: must not be negative"),
     ('size = "64KiB"', "sise = 1", r"memory\[0\].sise: .* did you mean size\?"),
     ('size = "64KiB"', 'size = "4GiB"', r"memory\[0\].size: reaches beyond 32-bit"),
-    ('"sram"\nkind', '"S"\nkind', r"memory\[0\].name: 'S' does not match"),
+    ('"sram"\nkind', '"S"\nkind', r"memory\[0\].name: must be a lower-case letter, .* not 'S'"),
     ('"flash"\nkind', '"sram"\nkind', r"memory\[1\].name: 'sram' names two memories"),
     ('"sram"\nkind', '"scratchpad"\nkind', r"memory\[0\].name: 'scratchpad' is kept"),
     ("cycles_per_word = 1\n", "cycles_per_word = 0\n", r"memory\[0\].cycles_per_word: .* above 0"),
@@ -292,7 +295,7 @@ REPLACED = [
     ("[cpu]", "[cpu]\nendianness = 'big'", "cpu.endianness: must be 'little', not 'big'"),
     ('"cortex-m4"\nclock', '"cortex-m3"\nclock', "cpu.core: must be 'cortex-m0plus', .*"),
     ("-mcpu=cortex-m4", "-mcpu=cortex-m7", "compiler.flags: -mcpu=cortex-m7 contradicts cpu.core"),
-    ("arm-none-eabi-gcc", "", "compiler.command: '' does not match"),
+    ("arm-none-eabi-gcc", "", "compiler.command: must be one program's name, .* not ''"),
     ('arena = ["sram"]', "arena = []", "placement.arena: needs at least 1"),
     ('arena = ["sram"]', 'arena = ["ram"]', "placement.arena: no memory is called 'ram'; .* sram"),
     ('arena = ["sram"]', 'arena = ["flash"]', "placement.arena: 'flash' is not RAM"),
@@ -308,7 +311,11 @@ REPLACED = [
     ("max_stride = [2, 2]", "max_stride = [2]", r"npu.operator\[0\].max_stride"),
     ('"RELU6"]', '"GELU"]', r"npu.operator\[0\].activations\[1\]: must be 'NONE', .* 'GELU'"),
     ('name = "ADD"', 'name = "CONV_2D"', "npu.operator: CONV_2D stands there twice"),
-    ("[npu]", "npu = 3\n[scratch]", "scratch"),
+    ('name = "ADD"', 'name = "add"', r"npu.operator\[1\].name: must be an operator's TFLite name"),
+    ('section = ".noinit"', 'section = "a b"', r"memory\[0\].section: must be a linker section"),
+    ("size = 1048576", f"size = {10**30}", r"memory\[1\].size: must be at most"),
+    ("[npu]", "[npu]\n[npu]", "is not valid TOML"),
+    ("[cpu]", '[cpu]\n"a\\nb\\u001b" = 1', r"cpu.a\?b\?: is not a field; remove it"),
 ]
 
 
@@ -357,6 +364,21 @@ def test_all_problems_are_told(tmp_path: Path) -> None:
     assert len(check_board(path)) == 2
     with pytest.raises(InvalidBoard, match=r"\(and 1 more: codegen boards check "):
         load_board(str(path))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_damaged_files_give_lines(data: st.DataObject) -> None:
+    whole = (GOOD + ENGINE).encode()
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(len(whole), start + 40)))
+    filler = data.draw(st.one_of(st.binary(max_size=6), st.sampled_from([b"[", b"-1", b'"x"'])))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "damaged.toml"
+        path.write_bytes(whole[:start] + filler + whole[end:])
+        for problem in check_board(path):
+            assert problem.startswith(f"{path}: ")
+            assert len(problem.splitlines()) == 1
 
 
 def test_good_profile_has_no_problems(tmp_path: Path) -> None:
