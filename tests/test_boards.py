@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from codegen import board_schema
 from codegen.board_schema import Board, Isa
 from codegen.boards import check_board, describe, list_boards, load_board
 from codegen.errors import InvalidBoard
@@ -391,3 +392,12 @@ def test_built_directly_is_checked_too() -> None:
     data["placement"]["arena"] = ["nowhere"]
     with pytest.raises(ValidationError):
         Board.model_validate(data)
+
+
+def test_every_field_is_documented() -> None:
+    page = (data_dir("boards").parent / "docs" / "boards.md").read_text(encoding="utf-8")
+    tables = [value for value in vars(board_schema).values() if isinstance(value, type)]
+    for table in tables:
+        if issubclass(table, BaseModel) and not table.__name__.startswith("_"):
+            for name, field in table.model_fields.items():
+                assert re.search(rf"[`.\[]{field.alias or name}[`\]]", page), (table, name)
