@@ -148,16 +148,6 @@ def test_tables_of_the_second_union_are_written() -> None:
     assert out.tolist() == [9, 1, 2, 9]
 
 
-def test_every_named_options_table_can_be_written() -> None:
-    from tests.tflite_builder import _options_table
-
-    names = {n for n in vars(tflite.BuiltinOperator) if n.isupper()}
-    tables = {n for n in (_options_table(name) for name in names) if n}
-    declared = set(vars(tflite.BuiltinOptions)) | set(vars(tflite.BuiltinOptions2))
-    declared = {n for n in declared if n.endswith("Options")}
-    assert declared - tables == set()
-
-
 def test_options_of_an_operator_without_a_table_are_an_error() -> None:
     builder = ModelBuilder()
     x = builder.tensor((1,), "float32")

@@ -22,29 +22,9 @@ import numpy as np
 import tflite
 from numpy.typing import ArrayLike, NDArray
 
-OptionValue = bool | int | float | str | bytes | Sequence[int] | Sequence[float]
+from codegen.importer.options import options_table
 
-# Operators whose options table is not called like the operator itself.
-_SHARED_TABLES = {
-    "AVERAGE_POOL_2D": "Pool2DOptions",
-    "MAX_POOL_2D": "Pool2DOptions",
-    "L2_POOL_2D": "Pool2DOptions",
-    "CONV_3D_TRANSPOSE": "Conv3DOptions",
-    "L2_NORMALIZATION": "L2NormOptions",
-    "MAXIMUM": "MaximumMinimumOptions",
-    "MINIMUM": "MaximumMinimumOptions",
-    "MEAN": "ReducerOptions",
-    "SUM": "ReducerOptions",
-    "REDUCE_ALL": "ReducerOptions",
-    "REDUCE_ANY": "ReducerOptions",
-    "REDUCE_MAX": "ReducerOptions",
-    "REDUCE_MIN": "ReducerOptions",
-    "REDUCE_PROD": "ReducerOptions",
-    "RANDOM_UNIFORM": "RandomOptions",
-    "RANDOM_STANDARD_NORMAL": "RandomOptions",
-    "MULTINOMIAL": "RandomOptions",
-    "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNNOptions",
-}
+OptionValue = bool | int | float | str | bytes | Sequence[int] | Sequence[float]
 
 # Option fields that may be given as the names of these enumerations.
 _ENUM_FIELDS = {
@@ -324,7 +304,7 @@ def _write_quantization(fb: Any, tensor: _Tensor) -> int:
 
 
 def _write_operator(fb: Any, operator: _Operator) -> int:
-    table = _options_table(operator.kind)
+    table = options_table(operator.kind)
     second = table is not None and hasattr(tflite.BuiltinOptions2, table)
     union = "builtin_options_2" if second else "builtin_options"
     custom = operator.custom_options
@@ -344,15 +324,6 @@ def _write_operator(fb: Any, operator: _Operator) -> int:
     elif operator.options:
         raise ValueError(f"{operator.kind} has no options table")
     return _table(fb, "Operator", **fields)
-
-
-def _options_table(kind: str) -> str | None:
-    """The schema's options table of an operator, None where it has none."""
-    if kind in _SHARED_TABLES:
-        return _SHARED_TABLES[kind]
-    wanted = kind.replace("_", "").lower() + "options"
-    names = [*vars(tflite.BuiltinOptions), *vars(tflite.BuiltinOptions2)]
-    return next((name for name in names if name.lower() == wanted), None)
 
 
 def _write_options(fb: Any, table: str, options: dict[str, OptionValue]) -> int:
