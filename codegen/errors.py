@@ -21,7 +21,14 @@ class InvalidBoard(CodegenError):
 
 
 class OverBudget(CodegenError):
-    """The plan needs more memory than the board profile grants."""
+    """The plan needs more memory than the board profile grants.
+
+    `ram_bytes` is what one memory would have to hold; 0 when the flash is what lacks.
+    """
+
+    def __init__(self, message: str, ram_bytes: int = 0) -> None:
+        super().__init__(message)
+        self.ram_bytes = ram_bytes
 
 
 class ToolError(CodegenError):

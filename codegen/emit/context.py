@@ -1,0 +1,320 @@
+"""Plan -> what the templates print: plain text and numbers, every name already a C identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
+from codegen.emit.names import comment
+from codegen.graph import Tensor
+from codegen.ops.base import Param, Table
+from codegen.plan import (
+    Affine,
+    Buffer,
+    Constant,
+    Home,
+    KernelStep,
+    Layer,
+    Loop,
+    Plan,
+    Step,
+    View,
+    kernel_steps,
+)
+from codegen.planner.constants import table_key
+
+
+@dataclass(frozen=True)
+class ViewText:
+    """One view initialiser: `const cg_src x0 = { base, row, pixel, ring, row0, col0 };`."""
+
+    name: str
+    base: str
+    row: int
+    pixel: int
+    ring: int
+    row0: int
+    col0: int
+
+
+@dataclass(frozen=True)
+class CallText:
+    """One kernel call with everything declared before it."""
+
+    kernel: str
+    args_type: str
+    params: tuple[tuple[str, str], ...]
+    sources: tuple[ViewText, ...]
+    results: tuple[ViewText, ...]
+    range: tuple[int, ...]
+    arguments: str
+
+
+@dataclass(frozen=True)
+class LoopText:
+    """`for (int32_t v = 0; v < count; v++)` around steps."""
+
+    variable: str
+    count: int
+    body: tuple[CallText | LoopText, ...]
+
+
+@dataclass(frozen=True)
+class TapText:
+    """A finished tensor that a debug build hands out."""
+
+    tensor: int
+    base: str
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class LayerText:
+    """One layer function and the comment above it."""
+
+    index: int
+    function: str
+    operator: str
+    macs: int
+    comment: tuple[str, ...]
+    steps: tuple[CallText | LoopText, ...]
+    taps: tuple[TapText, ...]
+
+
+@dataclass(frozen=True)
+class ConstantText:
+    """One table in flash."""
+
+    name: str
+    c_type: str
+    count: int
+    memory: str
+    comment: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PortText:
+    """One input or output of the model, for the header's macros and accessors."""
+
+    index: int
+    name: str
+    c_type: str
+    type_name: str
+    shape: tuple[int, ...]
+    elements: int
+    nbytes: int
+    scale: str | None
+    zero_point: int
+    low: int
+    high: int
+    pointer: str
+    alignment: int
+
+
+@dataclass(frozen=True)
+class ArenaText:
+    """The arena in one memory."""
+
+    memory: str
+    nbytes: int
+    alignment: int
+
+
+@dataclass(frozen=True)
+class PlaceText:
+    """The placement macro of one memory; `section` is None where the default lands there."""
+
+    memory: str
+    section: str | None
+    address: int | None
+
+
+class Namer:
+    """Names of constants and buffers in the C files of one model."""
+
+    def __init__(self, plan: Plan, prefix: str) -> None:
+        self.plan = plan
+        self.constants = {c.index: f"{prefix}_{c.owner}" for c in plan.constants}
+        self.by_key = {table_key(c.table): self.constants[c.index] for c in plan.constants}
+        self.buffers = {b.name: b for b in plan.buffers}
+
+    def param(self, value: Param) -> str:
+        if value is None:
+            return "NULL"
+        if isinstance(value, Table):
+            return self.by_key[table_key(value)]
+        if isinstance(value, float):
+            return float_literal(value)
+        return int_literal(value)
+
+    def buffer_base(self, buffer: Buffer) -> str:
+        if buffer.home is Home.ARENA:
+            return f"arena_{buffer.memory} + {buffer.offset}"
+        if buffer.home is Home.CONSTANT:
+            return self.constants[buffer.index]
+        kind = "input" if buffer.home is Home.CALLER_INPUT else "output"
+        return f"{kind}_{buffer.index}"
+
+    def address(self, name: str, offset: Affine) -> str:
+        """`arena_sram + 128 + n * 64`: an expression of a byte pointer."""
+        buffer = self.buffers[name]
+        terms = "".join(f" + {variable} * {step}" for variable, step in offset.terms)
+        if buffer.home is Home.ARENA:
+            return f"arena_{buffer.memory} + {buffer.offset + offset.constant}{terms}"
+        base = self.buffer_base(buffer)
+        if not (offset.constant or terms):
+            return base
+        cast = f"(const uint8_t *){base}" if buffer.home is Home.CONSTANT else base
+        return f"{cast} + {offset.constant}{terms}"
+
+
+def _view(namer: Namer, view: View, name: str) -> ViewText:
+    base = namer.address(view.buffer, view.offset)
+    return ViewText(name, base, view.row, view.pixel, view.ring, view.row0, view.col0)
+
+
+def _call(namer: Namer, step: KernelStep) -> CallText:
+    single = len(step.inputs) == 1
+    sources = tuple(
+        _view(namer, view, "x" if single else f"x{i}") for i, view in enumerate(step.inputs)
+    )
+    single = len(step.outputs) == 1
+    results = tuple(
+        _view(namer, view, "y" if single else f"y{i}") for i, view in enumerate(step.outputs)
+    )
+    names = ["args", *(v.name for v in (*sources, *results)), "range"]
+    arguments = ", ".join(f"&{name}" for name in names)
+    if step.scratch is not None:
+        arguments += f", {namer.buffer_base(namer.buffers[step.scratch])}"
+    r = step.range
+    return CallText(
+        kernel=step.call.kernel,
+        args_type=step.call.args,
+        params=tuple((field, namer.param(value)) for field, value in step.call.params),
+        sources=sources,
+        results=results,
+        range=(r.y0, r.y1, r.x0, r.x1, r.c0, r.c1),
+        arguments=arguments,
+    )
+
+
+def _step(namer: Namer, step: Step) -> CallText | LoopText:
+    if isinstance(step, Loop):
+        return LoopText(step.variable, step.count, tuple(_step(namer, s) for s in step.body))
+    return _call(namer, step)
+
+
+def _where(namer: Namer, t: int) -> str:
+    """Where a tensor lies, for comments: `sram+128`, `flash`, `caller's`."""
+    buffer = namer.buffers[namer.plan.tensor_buffers[t]]
+    if buffer.home is Home.ARENA:
+        return f"{buffer.memory}+{buffer.offset}"
+    return buffer.memory if buffer.home is Home.CONSTANT else "the caller's"
+
+
+def _layer_comment(namer: Namer, layer: Layer) -> Iterator[str]:
+    tensors = namer.plan.graph.tensors
+    read = list(dict.fromkeys(v.tensor for s in kernel_steps(layer.steps) for v in s.inputs))
+    ends = [" x ".join(tensors[t].describe() for t in read)]
+    ends.append(" + ".join(tensors[t].describe() for t in layer.node.outputs))
+    yield f"{layer.node.index} {layer.node.op} {layer.lowered.summary}".rstrip()
+    yield " -> ".join(ends)
+    places = [f"{tensors[t].name} at {_where(namer, t)}" for t in (*read, *layer.node.outputs)]
+    note = f"; {layer.note}" if layer.note else ""
+    yield f"{'; '.join(places)}{note}"
+    if layer.lowered.macs:
+        yield f"{layer.lowered.macs:,} MAC"
+
+
+def layers(namer: Namer) -> tuple[LayerText, ...]:
+    """Every layer that has code, numbered in execution order."""
+    with_code = [layer for layer in namer.plan.layers if layer.steps]
+    width = max(2, len(str(len(with_code))))
+    return tuple(
+        LayerText(
+            index=i,
+            function=f"layer_{i:0{width}d}",
+            operator=layer.node.op,
+            macs=layer.lowered.macs,
+            comment=tuple(comment(line) for line in _layer_comment(namer, layer)),
+            steps=tuple(_step(namer, step) for step in layer.steps),
+            taps=tuple(_tap(namer, t) for t in layer.node.outputs),
+        )
+        for i, layer in enumerate(with_code)
+    )
+
+
+def _tap(namer: Namer, t: int) -> TapText:
+    base = namer.address(namer.plan.tensor_buffers[t], Affine(0))
+    return TapText(t, base, namer.plan.graph.tensors[t].nbytes)
+
+
+def constants(namer: Namer) -> tuple[ConstantText, ...]:
+    """Every table, in the order of first use."""
+    return tuple(_constant(namer, c) for c in namer.plan.constants)
+
+
+def _constant(namer: Namer, constant: Constant) -> ConstantText:
+    values = constant.table.values
+    return ConstantText(
+        name=namer.constants[constant.index],
+        c_type=array_type(values),
+        count=max(1, values.size),
+        memory=constant.memory,
+        comment=f"{values.dtype.name}[{','.join(map(str, values.shape))}]",
+        lines=tuple(array_lines(values)),
+    )
+
+
+def _port(namer: Namer, index: int, tensor: Tensor) -> PortText:
+    buffer = namer.buffers[namer.plan.tensor_buffers[tensor.index]]
+    quant = tensor.quant
+    alignments = [m.alignment for m in namer.plan.board.memories if m.name == buffer.memory]
+    integer = tensor.dtype.value in ("int8", "uint8", "int16")
+    bits = tensor.dtype.bits
+    low = 0 if tensor.dtype.value == "uint8" else -(2 ** (bits - 1))
+    return PortText(
+        index=index,
+        name=comment(tensor.name),
+        c_type=C_TYPES[tensor.dtype],
+        type_name=tensor.dtype.value,
+        shape=tensor.shape,
+        elements=tensor.elements,
+        nbytes=tensor.nbytes,
+        scale=float_literal(quant.scale) if quant and quant.scales and integer else None,
+        zero_point=quant.zero_point if quant and quant.scales else 0,
+        low=low,
+        high=low + 2**bits - 1,
+        pointer=namer.address(buffer.name, Affine(0)),
+        alignment=alignments[0] if alignments else tensor.dtype.size,
+    )
+
+
+def ports(namer: Namer, tensors: Sequence[int]) -> tuple[PortText, ...]:
+    """The model's inputs or outputs."""
+    return tuple(_port(namer, i, namer.plan.graph.tensors[t]) for i, t in enumerate(tensors))
+
+
+def arenas(plan: Plan) -> tuple[ArenaText, ...]:
+    """One arena per memory in use; a model without activations still has an empty one."""
+    return tuple(
+        ArenaText(name, size, plan.board.memory(name).alignment)
+        for name, size in plan.arena_bytes.items()
+    )
+
+
+def places(plan: Plan) -> tuple[PlaceText, ...]:
+    """The memories that the output puts anything into."""
+    used = {*plan.arena_bytes, *(c.memory for c in plan.constants)}
+    return tuple(
+        PlaceText(m.name, m.section, m.address) for m in plan.board.memories if m.name in used
+    )
+
+
+def headers(plan: Plan) -> tuple[str, ...]:
+    """The kernel headers that the layers call, sorted."""
+    return tuple(
+        sorted({s.call.header for layer in plan.layers for s in kernel_steps(layer.steps)})
+    )

@@ -1,0 +1,130 @@
+"""The output directory as a mapping from relative path to text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from codegen import __version__
+from codegen.emit import context
+from codegen.emit.names import comment
+from codegen.emit.stack import stack_bound
+from codegen.ops.base import TableKind
+from codegen.plan import Plan
+from codegen.plan_json import plan_document
+from codegen.report import report_context
+from codegen.resources import data_dir
+
+_TEMPLATES = {
+    "model.h.j2": "{name}.h",
+    "model_internal.h.j2": "{name}_internal.h",
+    "model.c.j2": "{name}.c",
+    "model_weights.c.j2": "{name}_weights.c",
+    "main_example.c.j2": "main_example.c",
+    "CMakeLists.txt.j2": "CMakeLists.txt",
+    "README.md.j2": "README.md",
+    "report.html.j2": "report.html",
+}
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What the files say about where they come from.
+
+    Attributes:
+        name: the C prefix, already a clean identifier.
+        title: the file's own name, untrusted text.
+        sha256: of the .tflite file.
+        options: the options that shaped the output, as words.
+    """
+
+    name: str
+    title: str
+    sha256: str
+    options: str
+
+
+def emit(plan: Plan, info: ModelInfo) -> dict[str, str]:
+    """Every file of the output, by relative path. The same plan gives the same text."""
+    environment = _environment()
+    values = _values(plan, info)
+    files = {
+        path.format(name=info.name): environment.get_template(template).render(values)
+        for template, path in _TEMPLATES.items()
+    }
+    files["plan.json"] = json.dumps(plan_document(plan, info.name), indent=1) + "\n"
+    files.update(_runtime_files(context.headers(plan)))
+    return dict(sorted(files.items()))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_dir("templates")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=lambda name: name is not None and name.endswith(".html.j2"),
+    )
+
+
+def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
+    namer = context.Namer(plan, info.name)
+    layers = context.layers(namer)
+    alignments = [m.alignment for m in plan.board.memories if m.kind == "flash"]
+    return {
+        "model": {
+            "name": info.name,
+            "upper": info.name.upper(),
+            "title": comment(info.title),
+            "sha256": info.sha256,
+            "version": __version__,
+            "board": plan.board.name,
+            "options": comment(info.options),
+            "keep_input": plan.options.keep_input,
+            "caller_io": plan.options.caller_io,
+            "arena_bytes": plan.total_arena,
+            "weights_bytes": plan.constant_bytes(TableKind.WEIGHTS),
+            "tables_bytes": plan.constant_bytes(TableKind.TABLES),
+            "stack_bytes": stack_bound(plan),
+            "macs": sum(layer.macs for layer in layers),
+            "constant_alignment": max(alignments, default=16),
+            "stateful": False,
+        },
+        "layers": layers,
+        "constants": context.constants(namer),
+        "inputs": context.ports(namer, plan.graph.inputs),
+        "outputs": context.ports(namer, plan.graph.outputs),
+        "arenas": context.arenas(plan),
+        "places": context.places(plan),
+        "headers": context.headers(plan),
+        "report": report_context(plan),
+    }
+
+
+_INCLUDE = re.compile(r'^#include "(cg_\w+\.h)"', re.MULTILINE)
+
+
+def _runtime_files(names: Iterable[str]) -> dict[str, str]:
+    """The kernel headers that the model uses, and what they include, under cg/."""
+    found: dict[str, str] = {}
+    waiting = [*names, "cg_view.h"]
+    while waiting:
+        name = waiting.pop()
+        if f"cg/{name}" not in found:
+            found[f"cg/{name}"] = text = _runtime_text(name)
+            waiting.extend(_INCLUDE.findall(text))
+    return found
+
+
+def _runtime_text(name: str) -> str:
+    folders = (data_dir("runtime_c") / folder for folder in ("kernels", "include", "hal"))
+    path = next(folder / name for folder in folders if (folder / name).is_file())
+    return path.read_text(encoding="utf-8")

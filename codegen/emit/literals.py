@@ -1,0 +1,79 @@
+"""Numbers and types as C99 text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.graph import DType
+
+C_TYPES: dict[DType, str] = {
+    DType.INT8: "int8_t",
+    DType.UINT8: "uint8_t",
+    DType.INT16: "int16_t",
+    DType.UINT16: "uint16_t",
+    DType.INT32: "int32_t",
+    DType.UINT32: "uint32_t",
+    DType.INT64: "int64_t",
+    DType.UINT64: "uint64_t",
+    DType.FLOAT32: "float",
+    DType.FLOAT64: "double",
+    DType.FLOAT16: "uint16_t",
+    DType.BFLOAT16: "uint16_t",
+    DType.BOOL: "uint8_t",
+}
+
+
+def float_literal(value: float) -> str:
+    """The shortest decimal that reads back as the same float32.
+
+    >>> float_literal(0.5), float_literal(1e-05), float_literal(3)
+    ('0.5f', '1e-05f', '3.0f')
+    """
+    if math.isnan(value):
+        return "(0.0f / 0.0f)"
+    if math.isinf(value):
+        return "(1.0f / 0.0f)" if value > 0 else "(-1.0f / 0.0f)"
+    text = str(np.float32(value))
+    return f"{text}f" if any(c in text for c in ".e") else f"{text}.0f"
+
+
+def int_literal(value: int) -> str:
+    """An integer constant that fits its type; the smallest ones have no literal of their own."""
+    if value == -(2**31):
+        return "INT32_MIN"
+    if value == -(2**63):
+        return "INT64_MIN"
+    if value > 2**63 - 1:
+        return f"UINT64_C({value})"
+    if not -(2**31) <= value < 2**31:
+        return f"INT64_C({value})"
+    return str(value)
+
+
+def array_type(values: NDArray[np.generic]) -> str:
+    """The C element type of a table."""
+    name = values.dtype.name
+    return C_TYPES[DType(name)]
+
+
+def array_lines(values: NDArray[np.generic], width: int = 96) -> Iterator[str]:
+    """The elements as lines of an initialiser, the same text for the same values."""
+    flat = values.reshape(-1)
+    if flat.dtype == np.float16:
+        flat = flat.view(np.uint16)
+    if flat.dtype == np.float32:
+        items = [float_literal(float(v)) for v in flat]
+    else:
+        items = [int_literal(int(v)) for v in flat] or ["0"]
+    line = ""
+    for item in items:
+        if line and len(line) + len(item) + 2 > width:
+            yield line.rstrip()
+            line = ""
+        line += f"{item}, "
+    if line:
+        yield line.rstrip()

@@ -1,0 +1,66 @@
+"""Text from a model is untrusted: identifiers are cleaned and made unique, comments escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# C99, C11 and C++ keywords, and names that <stdint.h>, <stddef.h>, <string.h> or the language own.
+RESERVED = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+    constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit
+    export extern false float for friend goto if inline int long main mutable namespace new
+    noexcept not not_eq null nullptr operator or or_eq private protected public register
+    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw true try typedef typeid typename union unsigned using
+    virtual void volatile wchar_t while xor xor_eq
+    memcpy memset memmove strlen size_t ptrdiff_t errno assert cg
+    """.split()  # noqa: SIM905
+)
+
+MAX_LENGTH = 40
+
+
+def identifier(text: str, fallback: str = "model") -> str:
+    """A lower-case C identifier that resembles `text`, valid as a prefix of public symbols.
+
+    >>> identifier("3-net v1.0(final)")
+    'model_3_net_v1_0_final'
+    >>> identifier("int"), identifier("")
+    ('model_int', 'model')
+    """
+    cleaned = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:MAX_LENGTH].strip("_")
+    if not cleaned:
+        return fallback
+    if cleaned[0].isdigit() or cleaned in RESERVED:
+        return f"{fallback}_{cleaned}"
+    return cleaned
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """The same names, later ones numbered until no two are equal.
+
+    >>> unique(["a_b", "a_b", "a_b_2"])
+    ['a_b', 'a_b_2', 'a_b_2_2']
+    """
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        candidate, number = name, 2
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.add(candidate)
+        result.append(candidate)
+    return result
+
+
+def comment(text: str) -> str:
+    """`text` for use inside a C comment: one line of printable ASCII that cannot end it.
+
+    >>> comment("a */ b" + chr(10) + "c")
+    'a * / b c'
+    """
+    printable = "".join(c if " " <= c <= "~" else " " if c.isspace() else "?" for c in text)
+    spaced = printable.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+    return spaced.replace("\\", "/")[:120].strip()

@@ -1,0 +1,69 @@
+"""CONV_2D: int8, dense or grouped, any stride, dilation and padding.
+
+Maths: TFLite's reference `ConvPerChannel`: sums of (x - zero point) * w plus bias, requantised by
+in_scale * filter_scale / out_scale per channel with two roundings, then clamped.
+"""
+
+from __future__ import annotations
+
+from codegen.graph import DType
+from codegen.ops.base import Call, Lowered, OpContext, OpSpec, weights, whole
+from codegen.ops.requantize import (
+    bias_table,
+    channel_scales,
+    clamp_params,
+    fused_activation,
+    multiplier_tables,
+)
+from codegen.ops.spatial import window
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x[n,h,w,ci], filter[co,kh,kw,ci/groups], bias[co] -> y[n,oh,ow,co]."""
+    x, filters, y = context.input(0), context.input(1), context.output()
+    for tensor in (x, filters, y):
+        context.require_type(tensor, DType.INT8)
+    if len(x.shape) != 4 or len(filters.shape) != 4:
+        raise context.invalid(f"{x.label} and {filters.label} must have four dimensions")
+    n, h, w, channels_in = x.shape
+    channels, kernel_h, kernel_w, group_in = filters.shape
+    if group_in < 1 or channels_in % group_in or channels % (channels_in // group_in):
+        raise context.invalid(f"{channels_in} input channels do not form groups of {group_in}")
+    groups = channels_in // group_in
+    view = window(context, (h, w), (kernel_h, kernel_w))
+    context.require_shape(y, (n, view.h.out, view.w.out, channels))
+
+    x_quant, y_quant = context.require_quant(x), context.require_quant(y)
+    real = [
+        x_quant.scale * scale / y_quant.scale for scale in channel_scales(context, filters, axis=0)
+    ]
+    multiplier, shift = multiplier_tables(real)
+    call = Call(
+        kernel="cg_conv_2d_s8",
+        header="cg_conv_2d.h",
+        args="cg_conv_2d_args",
+        params=(
+            *view.params(),
+            *view.dilation_params(),
+            ("group_in", group_in),
+            ("group_out", channels // groups),
+            ("input_offset", -x_quant.zero_point),
+            ("output_offset", y_quant.zero_point),
+            *clamp_params(context, y),
+            ("weights", weights(context.require_constant(filters))),
+            ("bias", bias_table(context, context.optional_input(2), channels)),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        ),
+        inputs=(whole(x, rows=view.h.rows),),
+        outputs=(whole(y),),
+    )
+    grouped = f" {groups} groups" if groups > 1 else ""
+    return Lowered(
+        calls=(call,),
+        summary=f"{view.summary()}{grouped} {fused_activation(context)}",
+        macs=y.elements * kernel_h * kernel_w * group_in,
+    )
+
+
+SPEC = OpSpec(name="CONV_2D", max_version=8, lower=lower)

@@ -1,0 +1,58 @@
+"""Writing an output directory: whole or not at all, and never over a user's files unasked."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from codegen.errors import CodegenError
+
+
+def write_directory(target: Path, files: Mapping[str, str], *, force: bool) -> None:
+    """Write `files` below `target`: aside first, then moved into place.
+
+    With `force` an existing directory keeps its other files; ours replace those of equal name.
+
+    Raises:
+        CodegenError: if the target is in the way or cannot be written.
+    """
+    if target.exists() and not target.is_dir():
+        raise CodegenError(f"{target} is a file; give -o the name of a directory")
+    occupied = target.is_dir() and any(target.iterdir())
+    if occupied and not force:
+        raise CodegenError(
+            f"{target} exists and is not empty; give --force to replace the files in it"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            _fill(aside, files)
+            _move(aside, target, occupied)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CodegenError(f"cannot write {target}: {reason}; choose another -o") from error
+
+
+def _fill(folder: Path, files: Mapping[str, str]) -> None:
+    folder.chmod(0o755)
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _move(aside: Path, target: Path, occupied: bool) -> None:
+    if not occupied:
+        if target.is_dir():
+            target.rmdir()
+        aside.rename(target)
+        return
+    for path in sorted(p for p in aside.rglob("*") if p.is_file()):
+        place = target / path.relative_to(aside)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(place)

@@ -1,0 +1,101 @@
+"""From a loaded model to the text of its C files: the whole way, without touching a disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from codegen.board_schema import Board
+from codegen.emit import ModelInfo, emit
+from codegen.emit.names import identifier
+from codegen.errors import Unsupported
+from codegen.graph import Graph, Model
+from codegen.ops.base import TableKind
+from codegen.passes import simplify
+from codegen.plan import Plan, PlanOptions
+from codegen.planner.build import build_plan
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """What a user may ask of `codegen build`.
+
+    Attributes:
+        name: the C prefix; None takes the file's name, cleaned.
+        io: "model" keeps the file's input and output types, "int8" drops QUANTIZE and DEQUANTIZE
+            at the border.
+        plan: what is asked of the planner.
+    """
+
+    name: str | None = None
+    io: str = "model"
+    plan: PlanOptions = field(default_factory=PlanOptions)
+
+    def words(self) -> str:
+        """The options as the generated files state them."""
+        plan = self.plan
+        flags = ["--keep-input"] * plan.keep_input + ["--io-buffers caller"] * plan.caller_io
+        return " ".join(
+            [f"--io {self.io}", f"--order {plan.order}", f"--arena {plan.arena}", *flags]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Build:
+    """A finished build: the plan and every file by relative path."""
+
+    name: str
+    plan: Plan
+    files: Mapping[str, str]
+    seconds: float
+
+    def summary(self) -> dict[str, Any]:
+        """What `codegen build --json` prints."""
+        plan = self.plan
+        return {
+            "name": self.name,
+            "files": sorted(self.files),
+            "arena_bytes": plan.total_arena,
+            "lower_bound_bytes": plan.lower_bound,
+            "state_bytes": 0,
+            "weights_bytes": plan.constant_bytes(TableKind.WEIGHTS),
+            "tables_bytes": plan.constant_bytes(TableKind.TABLES),
+            "memories": {
+                name: {"used": use.used, "size": use.size} for name, use in plan.memories.items()
+            },
+            "order": plan.order_strategy,
+            "arena": plan.arena_strategy,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def prepare_graph(model: Model, options: BuildOptions) -> Graph:
+    """The main graph after every pass.
+
+    Raises:
+        Unsupported: for a model whose control flow calls further subgraphs.
+    """
+    if len(model.graphs) > 1:
+        names = ", ".join(repr(g.name) for g in model.graphs[1:4])
+        raise Unsupported(
+            f"the model has {len(model.graphs)} subgraphs ({names} besides the main one), which "
+            "is not supported; export it without control flow or resource variables"
+        )
+    return simplify(model.main)
+
+
+def build(model: Model, title: str, board: Board, options: BuildOptions | None = None) -> Build:
+    """Plan and print a model. `title` is the file's name without its ending.
+
+    Raises:
+        CodegenError: anything that stops the build, in one line.
+    """
+    options = options or BuildOptions()
+    start = time.perf_counter()
+    name = identifier(options.name if options.name is not None else title)
+    plan = build_plan(prepare_graph(model, options), board, options.plan)
+    info = ModelInfo(name, title, model.sha256, options.words())
+    files = emit(plan, info)
+    return Build(name, plan, files, time.perf_counter() - start)

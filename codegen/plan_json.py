@@ -1,0 +1,142 @@
+"""The plan as a JSON document: all that a checker needs, and nothing of the weights' values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codegen.ops.base import Access, RowMap
+from codegen.plan import FORMAT_VERSION, Affine, KernelStep, Layer, Loop, Plan, Step, View
+
+
+def plan_document(plan: Plan, name: str) -> dict[str, Any]:
+    """The whole plan as plain lists and dictionaries; docs/plan_format.md says what they mean."""
+    used = sorted({*plan.tensor_buffers, *plan.graph.inputs, *plan.graph.outputs})
+    return {
+        "format": "codegen-plan",
+        "version": FORMAT_VERSION,
+        "model": name,
+        "board": plan.board.name,
+        "order": plan.order_strategy,
+        "arena": plan.arena_strategy,
+        "lower_bound_bytes": plan.lower_bound,
+        "memories": [
+            {
+                "name": m.name,
+                "kind": m.kind,
+                "usable": m.usable,
+                "alignment": m.alignment,
+                "arena_bytes": plan.arena_bytes.get(m.name, 0),
+                "used": plan.memories[m.name].used,
+            }
+            for m in plan.board.memories
+        ],
+        "inputs": list(plan.graph.inputs),
+        "outputs": list(plan.graph.outputs),
+        "keep_input": plan.options.keep_input,
+        "tensors": [
+            {
+                "id": t,
+                "name": plan.graph.tensors[t].name,
+                "type": plan.graph.tensors[t].dtype.value,
+                "shape": list(plan.graph.tensors[t].shape),
+                "bytes": plan.graph.tensors[t].nbytes,
+                "buffer": plan.tensor_buffers.get(t),
+            }
+            for t in used
+        ],
+        "buffers": [
+            {
+                "name": b.name,
+                "home": b.home.value,
+                "memory": b.memory,
+                "offset": b.offset,
+                "size": b.size,
+                "first": b.first,
+                "last": b.last,
+                "tensors": list(b.tensors),
+            }
+            for b in plan.buffers
+        ],
+        "layers": [_layer(layer) for layer in plan.layers],
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    node = layer.node
+    return {
+        "operator": node.index,
+        "kind": node.op,
+        "summary": layer.lowered.summary,
+        "macs": layer.lowered.macs,
+        "inputs": [t for t in node.inputs if t >= 0],
+        "outputs": list(node.outputs),
+        "note": layer.note,
+        "steps": [_step(step) for step in layer.steps],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    if isinstance(step, Loop):
+        body = [_step(inner) for inner in step.body]
+        return {"loop": step.variable, "count": step.count, "body": body}
+    return _kernel(step)
+
+
+def _kernel(step: KernelStep) -> dict[str, Any]:
+    call, r = step.call, step.range
+    return {
+        "kernel": call.kernel,
+        "range": [r.y0, r.y1, r.x0, r.x1, r.c0, r.c1],
+        "rows_per_step": call.rows_per_step,
+        "scratch": step.scratch,
+        "scratch_bytes": call.scratch,
+        "reads": [
+            _view(view) | _geometry(access)
+            for view, access in zip(step.inputs, call.inputs, strict=True)
+        ],
+        "writes": [
+            _view(view) | {"box": _box(access)}
+            for view, access in zip(step.outputs, call.outputs, strict=True)
+        ],
+    }
+
+
+def _view(view: View) -> dict[str, Any]:
+    return {
+        "tensor": view.tensor,
+        "buffer": view.buffer,
+        "offset": _affine(view.offset),
+        "row": view.row,
+        "pixel": view.pixel,
+        "height": view.height,
+        "width": view.width,
+        "pixel_bytes": view.pixel_bytes,
+        "ring": view.ring,
+        "row0": view.row0,
+        "col0": view.col0,
+    }
+
+
+def _affine(value: Affine) -> dict[str, Any]:
+    return {"constant": value.constant, "terms": [list(term) for term in value.terms]}
+
+
+def _geometry(access: Access) -> dict[str, Any]:
+    return {"alias": access.alias.value, "rows": _rows(access.rows), "box": _box(access)}
+
+
+def _rows(rows: RowMap) -> dict[str, Any]:
+    if rows.table:
+        return {"table": [list(pair) for pair in rows.table]}
+    return {"stride": rows.stride, "offset": rows.offset, "span": rows.span}
+
+
+def _box(access: Access) -> dict[str, Any]:
+    """The whole map of the tensor and the part that the call touches, as (n, h, w, c)."""
+    start = access.box.start if access.box else (0, 0, 0, 0)
+    return {
+        "map": list(access.map),
+        "start": list(start),
+        "size": list(access.extent),
+        "shared": access.shared,
+    }

@@ -1,0 +1,251 @@
+"""The planner: graph and board in, plan out. Decides order, storage, offsets and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from codegen import ops
+from codegen.board_schema import Board
+from codegen.errors import CodegenError
+from codegen.graph import Graph, Node, Tensor
+from codegen.ops.base import Lowered, OpContext, Table, weights
+from codegen.plan import (
+    Buffer,
+    Constant,
+    Home,
+    Layer,
+    MemoryUse,
+    Plan,
+    PlanOptions,
+)
+from codegen.planner import arena, order
+from codegen.planner.budget import over_budget
+from codegen.planner.constants import Wanted, place_constants, table_key
+from codegen.planner.steps import call_steps
+from codegen.planner.storage import Group, Storage, decide_storage
+
+
+def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
+    """Plan the whole model.
+
+    Raises:
+        Unsupported: for an operator that no C can be written for.
+        OverBudget: if RAM or flash of the board do not suffice.
+        CodegenError: for an unknown strategy.
+    """
+    order_name, nodes = _ordered(graph, options)
+    lowered = {node.index: ops.lower(OpContext(graph, node)) for node in nodes}
+    storage = decide_storage(graph, nodes, lowered, options)
+    constants = place_constants(_wanted(graph, nodes, lowered, storage), board)
+    tensors, groups = _group_buffers(graph, storage, options)
+    scratch = _scratch_buffers(nodes, lowered, storage)
+    arena_name, placed, bound = _place((*groups, *scratch), board, options, nodes, graph)
+    constant_buffers, constant_of = _constant_buffers(graph, nodes, lowered, constants)
+    tensors.update(constant_of)
+    layers = tuple(
+        _layer(graph, node, lowered[node.index], storage, tensors, {b.name for b in scratch})
+        for node in nodes
+    )
+    arena_bytes = _arena_bytes(placed, board)
+    return Plan(
+        graph=graph,
+        board=board,
+        options=options,
+        order_strategy=order_name,
+        arena_strategy=arena_name,
+        layers=layers,
+        buffers=(*placed, *constant_buffers),
+        constants=constants,
+        tensor_buffers=tensors,
+        arena_bytes=arena_bytes,
+        lower_bound=bound,
+        memories=_memory_use(board, arena_bytes, constants),
+    )
+
+
+def _ordered(graph: Graph, options: PlanOptions) -> tuple[str, tuple[Node, ...]]:
+    name = "model" if options.order == "auto" else options.order
+    if name not in order.STRATEGIES:
+        raise CodegenError(
+            f"unknown order strategy {name!r}; choose auto or {', '.join(order.STRATEGIES)}"
+        )
+    return name, order.STRATEGIES[name](graph)
+
+
+def _group_buffers(
+    graph: Graph, storage: Storage, options: PlanOptions
+) -> tuple[dict[int, str], list[Buffer]]:
+    """One buffer per group, still without an address, and the buffer of every tensor."""
+    buffers, of_tensor = [], {}
+    for group in storage.groups:
+        home, index = _home(graph, group, options)
+        name = f"t{group.tensors[0]}"
+        of_tensor.update(dict.fromkeys(group.tensors, name))
+        buffers.append(
+            Buffer(name, home, "", 0, group.size, group.first, group.last, group.tensors, index)
+        )
+    return of_tensor, buffers
+
+
+def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
+    if options.caller_io:
+        for t in group.tensors:
+            if t in graph.inputs:
+                return Home.CALLER_INPUT, graph.inputs.index(t)
+            if t in graph.outputs:
+                return Home.CALLER_OUTPUT, graph.outputs.index(t)
+    return Home.ARENA, 0
+
+
+def _scratch_name(node: Node) -> str:
+    return f"scratch{node.index}"
+
+
+def _scratch_buffers(
+    nodes: Sequence[Node], lowered: Mapping[int, Lowered], storage: Storage
+) -> list[Buffer]:
+    """Working memory of each layer: the most that one of its calls wants."""
+    buffers = []
+    for position, node in enumerate(nodes):
+        size = max((call.scratch for call in lowered[node.index].calls), default=0)
+        if size and node.index not in storage.views:
+            buffers.append(Buffer(_scratch_name(node), Home.ARENA, "", 0, size, position, position))
+    return buffers
+
+
+def _place(
+    buffers: Sequence[Buffer],
+    board: Board,
+    options: PlanOptions,
+    nodes: Sequence[Node],
+    graph: Graph,
+) -> tuple[str, tuple[Buffer, ...], int]:
+    """Addresses for everything in the arena, and the lower bound of its size."""
+    name = "greedy" if options.arena == "auto" else options.arena
+    if name not in arena.STRATEGIES:
+        raise CodegenError(
+            f"unknown arena strategy {name!r}; choose auto or {', '.join(arena.STRATEGIES)}"
+        )
+    blocks = [arena.Block(b.name, b.size, b.first, b.last) for b in buffers if b.home is Home.ARENA]
+    memories = [board.memory(m) for m in board.placement.arena]
+    regions = [arena.Region(m.name, m.usable, m.alignment) for m in memories]
+    bound, peak = arena.lower_bound(blocks, max(r.alignment for r in regions))
+    try:
+        places = arena.STRATEGIES[name](blocks, regions)
+    except arena.DoesNotFit:
+        unlimited = [arena.Region("", None, max(r.alignment for r in regions))]
+        need = arena.used_bytes(blocks, arena.STRATEGIES[name](blocks, unlimited)).get("", 0)
+        raise over_budget(graph, board, nodes, buffers, need, peak) from None
+    arena.validate(blocks, places)
+    placed = tuple(_with_place(b, places.get(b.name)) for b in buffers)
+    return name, placed, bound
+
+
+def _with_place(buffer: Buffer, place: arena.Place | None) -> Buffer:
+    if place is None:
+        return buffer
+    return Buffer(
+        buffer.name,
+        buffer.home,
+        place.region,
+        place.offset,
+        buffer.size,
+        buffer.first,
+        buffer.last,
+        buffer.tensors,
+        buffer.index,
+    )
+
+
+def _wanted(
+    graph: Graph, nodes: Sequence[Node], lowered: Mapping[int, Lowered], storage: Storage
+) -> list[Wanted]:
+    """Every table of every kernel call, and the constants that calls read as tensors."""
+    wanted: list[Wanted] = []
+    for node in nodes:
+        if node.index in storage.views:
+            continue
+        for call in lowered[node.index].calls:
+            for field, value in call.params:
+                if isinstance(value, Table):
+                    wanted.append(Wanted(f"op{node.index:02d}_{field}", value))
+            for access in call.inputs:
+                tensor = graph.tensors[access.tensor]
+                if tensor.is_constant:
+                    wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor)))
+    return wanted
+
+
+def _tensor_table(tensor: Tensor) -> Table:
+    if tensor.raw is None or tensor.dtype.numpy is None:
+        raise AssertionError(f"{tensor.label} is no constant with a layout")
+    return weights(np.frombuffer(tensor.raw, tensor.dtype.numpy))
+
+
+def _constant_buffers(
+    graph: Graph,
+    nodes: Sequence[Node],
+    lowered: Mapping[int, Lowered],
+    constants: Sequence[Constant],
+) -> tuple[list[Buffer], dict[int, str]]:
+    """Buffers in flash for constant tensors that kernels read through views."""
+    by_key = {table_key(c.table): c for c in constants}
+    buffers: dict[int, Buffer] = {}
+    for node in nodes:
+        for access in (a for call in lowered[node.index].calls for a in call.inputs):
+            tensor = graph.tensors[access.tensor]
+            if tensor.is_constant and tensor.index not in buffers:
+                constant = by_key[table_key(_tensor_table(tensor))]
+                buffers[tensor.index] = Buffer(
+                    name=f"t{tensor.index}",
+                    home=Home.CONSTANT,
+                    memory=constant.memory,
+                    offset=0,
+                    size=tensor.nbytes,
+                    first=-1,
+                    last=len(nodes),
+                    tensors=(tensor.index,),
+                    index=constant.index,
+                )
+    return list(buffers.values()), {t: b.name for t, b in buffers.items()}
+
+
+def _layer(
+    graph: Graph,
+    node: Node,
+    lowered: Lowered,
+    storage: Storage,
+    tensors: Mapping[int, str],
+    scratch: set[str],
+) -> Layer:
+    if node.index in storage.views:
+        return Layer(node, lowered, (), note="view: no code, no bytes")
+    own = _scratch_name(node) if _scratch_name(node) in scratch else None
+    steps = [
+        step
+        for call in lowered.calls
+        for step in call_steps(graph, call, tensors.__getitem__, own if call.scratch else None)
+    ]
+    note = "in place" if node.index in storage.in_place else ""
+    return Layer(node, lowered, tuple(steps), note)
+
+
+def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
+    """Memory -> size of its arena, in the board's order, unused memories left out."""
+    ends: dict[str, int] = {}
+    for b in buffers:
+        if b.home is Home.ARENA:
+            ends[b.memory] = max(ends.get(b.memory, 0), b.offset + b.size)
+    return {name: ends[name] for name in board.placement.arena if name in ends}
+
+
+def _memory_use(
+    board: Board, arena_bytes: Mapping[str, int], constants: Sequence[Constant]
+) -> dict[str, MemoryUse]:
+    use = {}
+    for memory in board.memories:
+        fixed = sum(c.nbytes for c in constants if c.memory == memory.name)
+        use[memory.name] = MemoryUse(fixed + arena_bytes.get(memory.name, 0), memory.usable)
+    return use

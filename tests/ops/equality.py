@@ -1,0 +1,123 @@
+"""Holds generated C against the reference interpreter, many models per compiler call.
+
+A test makes models with `tests.tflite_builder.ModelBuilder`, then calls `assert_equal` with all of
+them at once: each is built for the board `host`, all are compiled into one program, and each is run
+on seeded random inputs and edge values, twice in a row, with every output compared byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.boards import load_board
+from codegen.graph import DType, Model, Tensor
+from codegen.importer import parse_model
+from codegen.pipeline import Build, BuildOptions, build
+from codegen.plan import PlanOptions
+from codegen.verify.program import build_host_program
+from codegen.verify.sources import GeneratedSources
+from tests import oracle
+
+Array = NDArray[Any]
+
+
+def random_input(tensor: Tensor, rng: np.random.Generator) -> Array:
+    """Values over the whole range of an integer type, or a few units around 0 for floats."""
+    dtype = tensor.dtype.numpy
+    assert dtype is not None
+    if tensor.dtype is DType.BOOL:
+        return rng.integers(0, 2, tensor.shape).astype(np.bool_)
+    if np.issubdtype(dtype, np.floating):
+        return rng.normal(0, 4, tensor.shape).astype(dtype)
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, int(info.max) + 1, tensor.shape).astype(dtype)
+
+
+def edge_inputs(tensors: Sequence[Tensor]) -> list[list[Array]]:
+    """All smallest, all largest, all zero points."""
+    sets: list[list[Array]] = [[], [], []]
+    for tensor in tensors:
+        dtype = tensor.dtype.numpy
+        assert dtype is not None
+        if np.issubdtype(dtype, np.integer):
+            info, quant = np.iinfo(dtype), tensor.quant
+            zero = quant.zero_point if quant and quant.scales else 0
+            values: tuple[Any, ...] = (info.min, info.max, zero)
+        else:
+            values = (0, 1, 0) if tensor.dtype is DType.BOOL else (-100.0, 100.0, 0.0)
+        for values_of_set, value in zip(sets, values, strict=True):
+            values_of_set.append(np.full(tensor.shape, value, dtype))
+    return sets
+
+
+def input_sets(model: Model, samples: int, rng: np.random.Generator) -> list[list[Array]]:
+    """`samples` random sets and the edge sets."""
+    tensors = [model.main.tensors[t] for t in model.main.inputs]
+    return [[random_input(t, rng) for t in tensors] for _ in range(samples)] + edge_inputs(tensors)
+
+
+def sources_of(built: Build) -> GeneratedSources:
+    """What the test program compiles of a build."""
+    tensors = built.plan.graph.tensors
+    return GeneratedSources(
+        name=built.name,
+        files={path: text for path, text in built.files.items() if path != "main_example.c"},
+        input_bytes=tuple(tensors[t].nbytes for t in built.plan.graph.inputs),
+        output_bytes=tuple(tensors[t].nbytes for t in built.plan.graph.outputs),
+    )
+
+
+def assert_equal(
+    cases: Mapping[str, bytes],
+    workdir: Path,
+    rng: np.random.Generator,
+    *,
+    samples: int = 4,
+    sanitize: bool = False,
+    plan: PlanOptions | None = None,
+    tolerance: float = 0.0,
+) -> None:
+    """Build, compile and compare every case (label -> .tflite bytes).
+
+    `tolerance` is the largest difference allowed in float outputs; integers must be equal.
+    """
+    board = load_board("host")
+    models = [parse_model(data) for data in cases.values()]
+    options = [BuildOptions(name=f"m{i}", plan=plan or PlanOptions()) for i in range(len(models))]
+    builds = [build(m, "case", board, o) for m, o in zip(models, options, strict=True)]
+    sources = [sources_of(built) for built in builds]
+    failures = []
+    with build_host_program(sources, workdir, sanitize=sanitize) as program:
+        for number, (label, data) in enumerate(cases.items()):
+            sets = input_sets(models[number], samples, rng)
+            expected = oracle.run_reference(data, sets)
+            for values, wanted in zip(sets, expected, strict=True):
+                for _ in range(2):
+                    result = program.run(number, [v.tobytes() for v in values], reset=False)
+                    difference = _difference(result.status, result.outputs, wanted, tolerance)
+                    if difference:
+                        failures.append(f"{label}: {difference}")
+                        break
+    assert not failures, f"{len(failures)} differences, first: " + "; ".join(failures[:5])
+
+
+def _difference(
+    status: int, outputs: Sequence[bytes], wanted: Sequence[Array], tolerance: float
+) -> str:
+    if status:
+        return f"status {status}"
+    for i, (raw, array) in enumerate(zip(outputs, wanted, strict=True)):
+        got = np.frombuffer(raw, array.dtype).reshape(array.shape)
+        if np.issubdtype(array.dtype, np.floating):
+            close = np.isclose(got, array, rtol=tolerance, atol=tolerance, equal_nan=True)
+        else:
+            close = got == array
+        if not close.all():
+            where = tuple(int(k) for k in np.argwhere(~close)[0])
+            return f"output {i} at {where}: {got[where]}, reference {array[where]}"
+    return ""
