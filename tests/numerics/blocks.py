@@ -26,7 +26,7 @@ def ints(x: ArrayLike) -> Ints:
 def round_away(x: ArrayLike) -> Ints:
     """Nearest integer, ties away from zero, like C's round()."""
     x = np.asarray(x, np.float64)
-    return np.trunc(x + np.copysign(0.5, x)).astype(np.int64)
+    return ints(np.trunc(x + np.copysign(0.5, x)))
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -46,19 +46,19 @@ def quantize_multipliers(reals: ArrayLike) -> tuple[Ints, Ints]:
 def high_mul(a: ArrayLike, b: ArrayLike, bits: int = 31) -> Ints:
     """floor(a * b / 2**bits + 1/2), saturated (only two minima reach that)."""
     product = (ints(a) * ints(b) + (1 << (bits - 1))) >> bits
-    return np.minimum(product, 2**bits - 1)
+    return ints(np.minimum(product, 2**bits - 1))
 
 
 def shift_right(x: ArrayLike, exponent: ArrayLike) -> Ints:
     """x / 2**exponent, nearest, ties away from zero."""
     x, exponent = ints(x), ints(exponent)
     half = np.where(exponent > 0, ints(1) << np.maximum(exponent - 1, 0), 0)
-    return np.sign(x) * ((np.abs(x) + half) >> exponent)
+    return ints(np.sign(x) * ((np.abs(x) + half) >> exponent))
 
 
 def shift_left(x: ArrayLike, exponent: int, bits: int = 31) -> Ints:
     """x * 2**exponent, saturated to `bits` + 1 bits."""
-    return np.clip(ints(x) << exponent, -(2**bits), 2**bits - 1)
+    return ints(np.clip(ints(x) << exponent, -(2**bits), 2**bits - 1))
 
 
 def requant(x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike) -> Ints:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tests.numerics.blocks import Q
 from tests.oracle import run_reference
-from tests.tflite_builder import ModelBuilder, OptionValue
+from tests.tflite_builder import ModelBuilder
 
+Pair = tuple[NDArray[Any], NDArray[Any]]
 ACTIVATIONS = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 
 
@@ -36,7 +37,7 @@ class Draw:
     def q(self, low: float = 5e-4, high: float = 0.3) -> Q:
         """A scale drawn evenly in its logarithm; extreme zero points are frequent."""
         scale = np.float32(np.exp(self.rng.uniform(np.log(low), np.log(high))))
-        return Q(scale, int(self.rng.choice([-128, 127, 0, self.rng.integers(-128, 128)])))
+        return Q(scale, int(self.rng.choice([-128, 127, 0, self.below(-128, 128)])))
 
     def codes(self, *shape: int) -> NDArray[np.int8]:
         return self.rng.integers(-128, 128, shape).astype(np.int8)
@@ -60,7 +61,7 @@ def run_operator(
     output: tuple[Sequence[int], str, Q | None],
     version: int = 1,
     constants: Sequence[Constant] = (),
-    **options: OptionValue,
+    **options: Any,
 ) -> NDArray[Any]:
     """Run one operator in LiteRT: variable inputs first, then constants; returns its output."""
     builder = ModelBuilder()

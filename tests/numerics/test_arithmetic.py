@@ -10,27 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.numerics import elementwise, spatial
-from tests.numerics.blocks import Q
-from tests.numerics.cases import ACTIVATIONS, Constant, Draw, run_operator
+from tests.numerics.blocks import Q, ints
+from tests.numerics.cases import ACTIVATIONS, Constant, Draw, Pair, run_operator
 
-Pair = tuple[NDArray[Any], NDArray[Any]]
-
-
-@pytest.fixture
-def check(rng: np.random.Generator, pytestconfig: pytest.Config) -> Callable[..., None]:
-    """`check(case)`: `case(draw)` returns LiteRT's output and the formula's for a random model."""
-    count = 300 if pytestconfig.getoption("--full") else 30
-
-    def compare(case: Callable[[Draw], Pair]) -> None:
-        draw = Draw(rng)
-        for _ in range(count):
-            got, expected = case(draw)
-            np.testing.assert_array_equal(got, expected, strict=True)
-
-    return compare
+Check = Callable[[Callable[[Draw], Pair]], None]
 
 
 def _window(draw: Draw, dilated: bool) -> tuple[spatial.Window, dict[str, Any]]:
@@ -65,7 +50,7 @@ def _conv(draw: Draw, depthwise: bool) -> Pair:
     axis = 3 if depthwise else 0
     channels = w.shape[axis]
     scales = draw.weight_scales(draw.one_of([1, channels]))
-    bias = draw.rng.integers(-9000, 9000, channels)
+    bias = ints(draw.rng.integers(-9000, 9000, channels))
     formula = spatial.depthwise_conv_2d if depthwise else spatial.conv_2d
     expected = formula(x, w, bias, window, qx, scales, qy, act)
     got = run_operator(
@@ -80,11 +65,11 @@ def _conv(draw: Draw, depthwise: bool) -> Pair:
     return got, expected
 
 
-def test_conv_2d(check: Callable[..., None]) -> None:
+def test_conv_2d(check: Check) -> None:
     check(lambda draw: _conv(draw, depthwise=False))
 
 
-def test_depthwise_conv_2d(check: Callable[..., None]) -> None:
+def test_depthwise_conv_2d(check: Check) -> None:
     check(lambda draw: _conv(draw, depthwise=True))
 
 
@@ -97,7 +82,7 @@ def _fully_connected(draw: Draw, powers_of_two: bool) -> Pair:
         scales = np.exp2(np.round(np.log2(scales) / 2)).astype(np.float32)
     zero = draw.below(-128, 128) if scales.size == 1 else 0
     x, w = draw.codes(3, depth), draw.codes(outputs, depth)
-    bias = draw.rng.integers(-9000, 9000, outputs)
+    bias = ints(draw.rng.integers(-9000, 9000, outputs))
     expected = spatial.fully_connected(x, w, bias, qx, scales, zero, qy, act)
     got = run_operator(
         "FULLY_CONNECTED",
@@ -114,12 +99,12 @@ def _fully_connected(draw: Draw, powers_of_two: bool) -> Pair:
 
 
 @pytest.mark.parametrize("powers_of_two", [False, True])
-def test_fully_connected(check: Callable[..., None], powers_of_two: bool) -> None:
+def test_fully_connected(check: Check, powers_of_two: bool) -> None:
     check(lambda draw: _fully_connected(draw, powers_of_two))
 
 
 @pytest.mark.parametrize("kind", ["AVERAGE_POOL_2D", "MAX_POOL_2D"])
-def test_pooling(check: Callable[..., None], kind: str) -> None:
+def test_pooling(check: Check, kind: str) -> None:
     formula = spatial.average_pool_2d if kind == "AVERAGE_POOL_2D" else spatial.max_pool_2d
 
     def case(draw: Draw) -> Pair:
@@ -134,7 +119,7 @@ def test_pooling(check: Callable[..., None], kind: str) -> None:
     check(case)
 
 
-def test_mean(check: Callable[..., None]) -> None:
+def test_mean(check: Check) -> None:
     def case(draw: Draw) -> Pair:
         qx, qy = draw.q(), draw.q()
         x = draw.codes(2, *draw.pair(1, 30), 5)
@@ -148,7 +133,7 @@ def test_mean(check: Callable[..., None]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ADD", "SUB", "MUL"])
-def test_arithmetic(check: Callable[..., None], kind: str) -> None:
+def test_arithmetic(check: Check, kind: str) -> None:
     def case(draw: Draw) -> Pair:
         qa, qb, qy, act = draw.q(), draw.q(), draw.q(high=3), draw.one_of(ACTIVATIONS)
         a, b = draw.codes(3, 4, 5), draw.codes(*draw.one_of([(3, 4, 5), (5,), (3, 1, 1)]))
