@@ -134,6 +134,7 @@ class Tensor:
 
     `free_dims` are the axes that the file leaves open (-1 in its shape signature) and for which
     `shape` holds only a placeholder; a batch that the importer has pinned is not among them.
+    `buffer` is the file's buffer that `raw` comes from (0: none); tensors may share one.
     """
 
     index: int
@@ -145,6 +146,7 @@ class Tensor:
     is_variable: bool = False
     sparse: bool = False
     free_dims: tuple[int, ...] = ()
+    buffer: int = 0
 
     @property
     def is_constant(self) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import flatbuffers
 import numpy as np
 import tflite
 
+from tests import paths
 from tests.tflite_builder import ModelBuilder
 
 
@@ -86,3 +88,11 @@ def raw_model(
     )
     fb.Finish(model, file_identifier=b"TFL3")
     return bytes(fb.Output())
+
+
+def manifest() -> list[dict[str, Any]]:
+    """What others have counted in the shared models; empty without them."""
+    if paths.MODELS is None:
+        return []
+    entries: list[dict[str, Any]] = json.loads((paths.MODELS / "manifest.json").read_text())
+    return entries

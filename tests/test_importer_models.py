@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,7 @@ from codegen.errors import InvalidModel
 from codegen.graph import Model
 from codegen.importer import load_model
 from tests import paths
-
-
-def _manifest() -> list[dict[str, Any]]:
-    if paths.MODELS is None:
-        return []
-    entries: list[dict[str, Any]] = json.loads((paths.MODELS / "manifest.json").read_text())
-    return entries
+from tests.importer_models import manifest
 
 
 def _operator_counts(model: Model) -> Counter[str]:
@@ -38,7 +31,7 @@ _MISCOUNTED = "app/google-CFU-Playground__hps_model_2021_09_20_tiled.tflite"
 class TestRealModels:
     @pytest.mark.parametrize(
         "entry",
-        [e for e in _manifest() if not e["file"].startswith("reject/")],
+        [e for e in manifest() if not e["file"].startswith("reject/")],
         ids=lambda e: e["file"],
     )
     def test_imports_and_agrees_with_the_manifest(self, entry: dict[str, Any]) -> None:

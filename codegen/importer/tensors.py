@@ -116,6 +116,7 @@ def read_tensor(index: int, table: Any, buffers: Buffers) -> Tensor:
         is_variable=bool(table.IsVariable()),
         sparse=table.Sparsity() is not None,
         free_dims=() if raw else _read_free_dims(table, shape),
+        buffer=table.Buffer() if raw else 0,
     )
     _check_data(tensor, where)
     return tensor
