@@ -146,3 +146,27 @@ def test_arithmetic(check: Check, kind: str) -> None:
         return got, expected
 
     check(case)
+
+
+def _beside_ties(draw: Draw, kind: str) -> Pair:
+    """Accumulators (given as biases) next to ties, where the multiplier's last bit shows."""
+    qx, qy, scale = draw.q(1e-3), draw.q(0.01, 0.5), draw.weight_scales(1)
+    real = float(qx.scale) * float(scale[0]) / float(qy.scale)
+    codes = draw.rng.integers(-120, 120, 4096)
+    bias = ints(np.rint((codes + 0.5) / real))
+    dense = kind == "FULLY_CONNECTED"
+    x = np.full((1, 1) if dense else (1, 1, 1, 1), qx.zero_point, np.int8)
+    w = np.ones((4096, 1) if dense else (4096, 1, 1, 1), np.int8)
+    if dense:
+        expected = spatial.fully_connected(x, w, bias, qx, scale, 0, qy, "NONE")
+    else:
+        expected = spatial.conv_2d(x, w, bias, spatial.Window((1, 1)), qx, scale, qy, "NONE")
+    options = {} if dense else {"padding": "VALID", "stride_h": 1, "stride_w": 1}
+    constants = [Constant(w, "int8", scale), Constant(bias, "int32", qx.scale * scale)]
+    got = run_operator(kind, [(x, qx)], (expected.shape, "int8", qy), 4, constants, **options)
+    return got, expected
+
+
+@pytest.mark.parametrize("kind", ["CONV_2D", "FULLY_CONNECTED"])
+def test_rounding_beside_ties(check: Check, kind: str) -> None:
+    check(lambda draw: _beside_ties(draw, kind))

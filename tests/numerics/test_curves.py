@@ -164,10 +164,3 @@ def test_pad_fills_with_the_outputs_zero_point(check: Check) -> None:
         return run_operator("PAD", [(x, q)], (expected.shape, "int8", q), 1, [pads]), expected
 
     check(case)
-
-
-def test_concatenation_of_other_scales_is_refused() -> None:
-    draw = Draw(np.random.default_rng(1))
-    x, a, b = draw.codes(2, 3), Q(np.float32(0.1), 3), Q(np.float32(0.2), 3)
-    with pytest.raises(RuntimeError, match="scale"):
-        run_operator("CONCATENATION", [(x, a), (x, b)], ((2, 6), "int8", a), 2, axis=1)
