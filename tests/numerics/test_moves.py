@@ -75,7 +75,7 @@ def test_padv2_with_another_zero_point_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", ["SOFTMAX", "LOGISTIC"])
 def test_probabilities_have_a_fixed_quantisation(kind: str) -> None:
-    options = {"beta": 1.0} if kind == "SOFTMAX" else {}
+    options: dict[str, Any] = {"beta": 1.0} if kind == "SOFTMAX" else {}
     _refused("zero_point|scale", kind, X.shape, [], **options)
 
 
