@@ -1,0 +1,44 @@
+"""What goes into a test program and what comes out of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class GeneratedSources:
+    """The generated C of one model."""
+
+    name: str
+    """Prefix of the model's symbols; distinct among the models of one program."""
+    files: Mapping[str, str | bytes]
+    """Relative path -> contents; `<name>.c` and `<name>_weights.c` are compiled."""
+    input_bytes: tuple[int, ...]
+    output_bytes: tuple[int, ...]
+    caller_io: bool = False
+    """Its caller gives the buffers (`<name>_set_input`, `<name>_set_output`)."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run of a model."""
+
+    status: int
+    """What init() or run() returned; 0 is success."""
+    outputs: tuple[bytes, ...]
+    """Empty unless `status` is 0."""
+    taps: Mapping[int, bytes] = field(default_factory=dict)
+    """Tensor index -> its bytes (NHWC), in programs built with taps."""
+    stack_bytes: int | None = None
+    """Stack that run() and all it calls used; None where it was not measured."""
+    instructions: int | None = None
+    """Instructions of run(), to within one tick of the machine's clock (at most 50)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run asked of a program: which model, and the bytes of each of its inputs."""
+
+    model: int
+    inputs: tuple[bytes, ...]
+    reset: bool = True
+    """Call the model's reset() first, so that runs do not depend on each other."""
