@@ -120,6 +120,8 @@ def live_bytes(graph: Graph) -> tuple[int, ...]:
     reader, or to the end if it is an output; scratch memory that nothing writes counts from its
     first reader. Constants and variables do not count.
     """
+    if not graph.nodes:
+        return ()
     end = len(graph.nodes) - 1
     first = dict.fromkeys(graph.inputs, 0)
     last = dict.fromkeys(graph.inputs, 0)

@@ -208,6 +208,15 @@ class TestRefusals:
         for length in range(len(data)):
             _refusal(data[:length])
 
+    @pytest.mark.parametrize("module", ["model", "flat"])
+    def test_absurd_numbers_are_not_read(
+        self, module: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data = chain(20)
+        parse_model(data)
+        monkeypatch.setattr(f"codegen.importer.{module}.MAX_TABLES", 20)
+        assert "damaged file" in _refusal(data)
+
     def test_unreadable_path(self, tmp_path: Path) -> None:
         with pytest.raises(InvalidModel, match=r"gone\.tflite: cannot be read: No such file"):
             load_model(tmp_path / "gone.tflite")

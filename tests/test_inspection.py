@@ -58,8 +58,8 @@ class TestLiveBytes:
 
     def test_no_operators(self) -> None:
         builder = ModelBuilder()
-        x = builder.tensor((4,), "int8")
-        model = parse_model(builder.build([x], [x]))
+        x, unused = builder.tensor((4,), "int8"), builder.tensor((4,), "int8")
+        model = parse_model(builder.build([x, unused], [x]))
         assert live_bytes(model.main) == ()
         assert inspect_model(model, "empty").live_peak_operator is None
 

@@ -21,7 +21,7 @@ _UOFFSET = 4  # bytes of an offset, of a vector's length and of a table's link t
 _VOFFSET = 2  # bytes of a vtable entry
 
 # More tensors, operators or buffers than any network has; keeps hostile files from running long.
-MAX_TABLES = 100_000
+MAX_TABLES = 40_000
 
 
 class CheckedTable(Table):  # type: ignore[misc]
