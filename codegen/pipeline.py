@@ -10,6 +10,7 @@ from typing import Any
 from codegen.board_schema import Board
 from codegen.emit import ModelInfo, emit
 from codegen.emit.names import identifier
+from codegen.emit.stack import stack_bound
 from codegen.errors import Unsupported
 from codegen.graph import Graph, Model
 from codegen.ops.base import TableKind
@@ -50,6 +51,11 @@ class Build:
     plan: Plan
     files: Mapping[str, str]
     seconds: float
+
+    @property
+    def stack_bytes(self) -> int:
+        """The bound that the header states."""
+        return stack_bound(self.plan)
 
     def summary(self) -> dict[str, Any]:
         """What `codegen build --json` prints."""

@@ -1,0 +1,255 @@
+"""The command `codegen`. Each subcommand is a few lines over the functions of the package."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from rich.console import Console
+
+from codegen import __version__, boards, passes
+from codegen.board_schema import Board
+from codegen.errors import CodegenError, OverBudget
+from codegen.graph import Model
+from codegen.importer import load_model
+from codegen.memory_map import memory_map
+from codegen.output import write_directory
+from codegen.pipeline import Build, BuildOptions, build
+from codegen.plan import PlanOptions
+from codegen.planner import arena, order
+from codegen.planner.budget import with_advice
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MODEL = click.argument("model_path", metavar="MODEL.tflite", type=click.Path(path_type=Path))
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+BATCH = click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    help="Batch size for a model that leaves it open.  [default: 1]",
+)
+BOARD = click.option(
+    "--board", "board_name", required=True, help="A board by name (boards list) or a .toml file."
+)
+
+
+def build_options(command: Command) -> Command:
+    """The options that shape the generated code, the same for build and verify."""
+    for option in (
+        BATCH,
+        click.option("--name", help="Prefix of all symbols and files.  [default: the file's name]"),
+        click.option(
+            "--io",
+            type=click.Choice(["model", "int8"]),
+            default="model",
+            show_default=True,
+            help="int8: drop QUANTIZE and DEQUANTIZE at the border.",
+        ),
+        click.option(
+            "--io-buffers",
+            type=click.Choice(["arena", "caller"]),
+            default="arena",
+            show_default=True,
+            help="Whose memory inputs and outputs lie in.",
+        ),
+        click.option("--keep-input", is_flag=True, help="run() leaves the inputs as they are."),
+        click.option(
+            "--order",
+            "order_name",
+            type=click.Choice(["auto", *order.STRATEGIES]),
+            default="auto",
+            show_default=True,
+            help="Execution order.",
+        ),
+        click.option(
+            "--arena",
+            "arena_name",
+            type=click.Choice(["auto", *arena.STRATEGIES]),
+            default="auto",
+            show_default=True,
+            help="How offsets in the arena are found.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="codegen")
+def cli() -> None:
+    """Plain C99 for microcontroller NPUs from TensorFlow Lite models."""
+
+
+@cli.command("build")
+@MODEL
+@BOARD
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory.")
+@click.option("--force", is_flag=True, help="Replace files in a directory that is not empty.")
+@build_options
+@JSON
+def build_command(
+    model_path: Path, board_name: str, output: Path, force: bool, as_json: bool, **options: Any
+) -> None:
+    """Write the C99 files for a model on a board."""
+    result = _build(_load(model_path, options), model_path, boards.load_board(board_name), options)
+    write_directory(output, result.files, force=force)
+    if as_json:
+        click.echo(json.dumps(result.summary(), indent=2))
+        return
+    click.echo(memory_map(result.plan))
+    click.echo(
+        f"\nwrote {len(result.files)} files to {output}: arena {result.plan.total_arena:,} B "
+        f"(lower bound {result.plan.lower_bound:,}), stack <= {result.stack_bytes} B"
+    )
+
+
+@cli.command("verify")
+@MODEL
+@BOARD
+@click.option("--samples", type=click.IntRange(min=0), default=20, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the random inputs.")
+@click.option(
+    "--inputs",
+    "npz",
+    type=click.Path(path_type=Path),
+    help="A .npz file with inputs of your own; an array `labels` gives the accuracy too.",
+)
+@click.option(
+    "--target",
+    type=click.Choice(["all", "host", "emulator"]),
+    default="all",
+    show_default=True,
+    help="Where to run; all: on the host and on the board's emulator if it has one.",
+)
+@click.option("--sanitize", is_flag=True, help="Host build with address and undefined sanitizers.")
+@build_options
+@JSON
+@click.pass_context
+def verify_command(
+    context: click.Context,
+    model_path: Path,
+    board_name: str,
+    samples: int,
+    seed: int,
+    npz: Path | None,
+    target: str,
+    sanitize: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compile and run the C code and compare every byte with the TFLite interpreter."""
+    from codegen.verify.run import VerifyRequest, verify
+
+    model, board = _load(model_path, options), boards.load_board(board_name)
+    request = VerifyRequest(samples, seed, npz, target, sanitize)
+    with _progress() as progress:
+        result = verify(
+            model, model_path, _build(model, model_path, board, options), request, progress
+        )
+    if as_json:
+        click.echo(json.dumps(result.to_json(), indent=2))
+    else:
+        click.echo("\n".join(result.lines()))
+    if not result.equal:
+        context.exit(1)
+
+
+@cli.command("inspect")
+@MODEL
+@BATCH
+@JSON
+def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
+    """Show what is in a model and what it costs."""
+    from codegen.inspection import inspect_model
+    from codegen.support import unsupported_operators
+
+    model = load_model(model_path, batch=batch)
+    report = inspect_model(model, unsupported=unsupported_operators(passes.simplify(model.main)))
+    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
+
+
+@cli.group("boards")
+def boards_group() -> None:
+    """List, show and check board profiles."""
+
+
+@boards_group.command("list")
+@JSON
+def boards_list(as_json: bool) -> None:
+    """The boards that come with codegen."""
+    shipped = boards.list_boards()
+    if as_json:
+        click.echo(json.dumps([b.model_dump(mode="json") for b in shipped], indent=2))
+        return
+    width = max(len(b.name) for b in shipped)
+    for b in shipped:
+        click.echo(f"{b.name:<{width}}  {b.description}")
+
+
+@boards_group.command("show")
+@click.argument("board_name", metavar="NAME")
+@JSON
+def boards_show(board_name: str, as_json: bool) -> None:
+    """One board in detail."""
+    board = boards.load_board(board_name)
+    click.echo(board.model_dump_json(indent=2) if as_json else boards.describe(board))
+
+
+@boards_group.command("check")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.pass_context
+def boards_check(context: click.Context, path: Path) -> None:
+    """Check a board profile of your own."""
+    problems = boards.check_board(path)
+    for problem in problems:
+        click.echo(f"error: {problem}", err=True)
+    if problems:
+        context.exit(1)
+    click.echo(f"{path}: a valid board profile")
+
+
+def _load(path: Path, options: dict[str, Any]) -> Model:
+    return load_model(path, batch=options["batch"])
+
+
+def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> Build:
+    plan = PlanOptions(
+        order=options["order_name"],
+        arena=options["arena_name"],
+        keep_input=options["keep_input"],
+        caller_io=options["io_buffers"] == "caller",
+    )
+    chosen = BuildOptions(name=options["name"], io=options["io"], plan=plan)
+    try:
+        return build(model, path.stem, board, chosen)
+    except OverBudget as error:
+        raise with_advice(error, board, boards.list_boards()) from None
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A status line on a terminal, nothing in a pipe."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda text: None
+        return
+    with console.status("starting") as status:
+        yield lambda text: status.update(text.replace("[", r"\["))
+
+
+def main() -> NoReturn:
+    """Entry point: errors of ours are one line on stderr and exit status 1."""
+    try:
+        cli(standalone_mode=True)
+    except CodegenError as error:
+        click.echo(f"error: {error}", err=True)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
