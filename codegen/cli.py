@@ -132,6 +132,7 @@ def build_command(
 @click.pass_context
 def verify_command(
     context: click.Context,
+    /,
     model_path: Path,
     board_name: str,
     samples: int,
@@ -165,12 +166,15 @@ def verify_command(
 @JSON
 def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
     """Show what is in a model and what it costs."""
-    from codegen.inspection import inspect_model
+    from codegen.inspection import inspect_model, inspection_dict, inspection_text
     from codegen.support import unsupported_operators
 
     model = load_model(model_path, batch=batch)
-    report = inspect_model(model, unsupported=unsupported_operators(passes.simplify(model.main)))
-    click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
+    refused = unsupported_operators(passes.simplify(model.main))
+    report = inspect_model(model, model_path.stem, refused)
+    click.echo(
+        json.dumps(inspection_dict(report), indent=2) if as_json else inspection_text(report)
+    )
 
 
 @cli.group("boards")
@@ -203,7 +207,7 @@ def boards_show(board_name: str, as_json: bool) -> None:
 @boards_group.command("check")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.pass_context
-def boards_check(context: click.Context, path: Path) -> None:
+def boards_check(context: click.Context, /, path: Path) -> None:
     """Check a board profile of your own."""
     problems = boards.check_board(path)
     for problem in problems:

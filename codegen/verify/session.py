@@ -1,0 +1,259 @@
+"""Verification: build the C code, run it, compare every byte with the interpreter, find the fault.
+
+On the host the model is compiled twice: as it ships, for the outputs, and with taps, for the inner
+tensors of the first few inputs. On an emulator it runs as it ships, on fewer inputs, with the
+stack measured. Every input is run twice in a row: state left behind must not change a result.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.errors import ToolError
+from codegen.graph import Graph, Model, Tensor
+from codegen.pipeline import Build
+from codegen.verify.emulator import EmulatorTarget, build_emulator_program
+from codegen.verify.inputs import InputSet
+from codegen.verify.program import build_host_program
+from codegen.verify.reference import Reference
+from codegen.verify.result import Difference, TargetResult
+from codegen.verify.sources import GeneratedSources, Request, RunResult
+
+Array = NDArray[Any]
+Progress = Callable[[str], None]
+
+TAPPED_SETS = 3
+EMULATED_SETS = 3
+REPEATS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One input set with what the interpreter makes of it: every tensor by index."""
+
+    inputs: InputSet
+    expected: dict[int, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """A build, the cases to run it on, and their labels if there are any."""
+
+    build: Build
+    cases: tuple[Case, ...]
+    labels: tuple[int, ...] | None = None
+
+    @property
+    def graph(self) -> Graph:
+        return self.build.plan.graph
+
+
+def make_session(
+    model: Model,
+    data: bytes,
+    build: Build,
+    sets: Sequence[InputSet],
+    labels: tuple[int, ...] | None = None,
+) -> Session:
+    """Run the interpreter on all input sets.
+
+    `sets` hold values for the inputs of the built graph. Where a pass has replaced an input of the
+    file (float made int8), the file's own input gets the real values that these stand for.
+
+    Raises:
+        ToolError: if the interpreter is missing or refuses the model.
+    """
+    graph, original = build.plan.graph, model.main
+    file_inputs = [original.tensors[t] for t in original.inputs]
+    reference = Reference(data, [t.shape for t in file_inputs])
+    wanted = [*graph.outputs, *(t for layer in build.plan.layers for t in layer.node.outputs)]
+    known = [t for t in wanted if t < len(original.tensors)]
+    built_inputs = [graph.tensors[t] for t in graph.inputs]
+    cases = []
+    for values in sets:
+        fed = [
+            _as_file_input(value, built, tensor)
+            for value, built, tensor in zip(values, built_inputs, file_inputs, strict=True)
+        ]
+        cases.append(Case(values, reference.run(fed, known)))
+    return Session(build, tuple(cases), labels)
+
+
+def _as_file_input(value: Array, built: Tensor, file_input: Tensor) -> Array:
+    if built.index == file_input.index or built.quant is None:
+        return value
+    real = (value.astype(np.int32) - built.quant.zero_point) * np.float32(built.quant.scale)
+    return real.astype(np.float32)
+
+
+def sources_of(build: Build) -> GeneratedSources:
+    """What a test program compiles of a build."""
+    graph = build.plan.graph
+    return GeneratedSources(
+        name=build.name,
+        files={path: text for path, text in build.files.items() if path != "main_example.c"},
+        input_bytes=tuple(graph.tensors[t].nbytes for t in graph.inputs),
+        output_bytes=tuple(graph.tensors[t].nbytes for t in graph.outputs),
+    )
+
+
+def verify_host(
+    session: Session, progress: Progress, *, sanitize: bool = False, flags: Sequence[str] = ()
+) -> TargetResult:
+    """Compile with the system's C compiler, run every case twice, compare outputs and taps."""
+    result = TargetResult("host")
+    try:
+        with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
+            progress("host: compiling")
+            program = build_host_program(
+                [sources_of(session.build)], Path(folder), sanitize=sanitize, flags=flags
+            )
+            with program:
+                runs = (program.run(0, _raw(c), reset=False) for c, _ in _repeated(session.cases))
+                result = _compare_runs(session, result, runs, progress)
+        return _verify_taps(session, result, progress)
+    except ToolError as error:
+        return replace(result, error=str(error))
+
+
+def verify_emulator(session: Session, progress: Progress) -> TargetResult:
+    """Cross-compile for the board's emulator and run a few cases there.
+
+    Fails also when run() used more stack than the header states.
+    """
+    board = session.build.plan.board
+    if board.emulator is None:
+        raise ValueError(f"board {board.name} has no emulator")
+    result = TargetResult("emulator")
+    target = EmulatorTarget(
+        compiler=board.compiler.command,
+        flags=board.compiler.flags,
+        emulator=board.emulator.command,
+        machine=board.emulator.machine,
+        port=board.emulator.port,
+    )
+    few = replace(session, cases=_few(session.cases))
+    requests = [Request(0, tuple(_raw(c)), reset=False) for c, _ in _repeated(few.cases)]
+    try:
+        with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
+            progress(f"{board.emulator.machine}: compiling")
+            program = build_emulator_program([sources_of(session.build)], target, Path(folder))
+            progress(f"{board.emulator.machine}: running")
+            runs = program.run(requests)
+        result = _compare_runs(replace(few, labels=None), result, iter(runs), progress)
+        return _with_stack(session, result, runs)
+    except ToolError as error:
+        return replace(result, error=str(error))
+
+
+def _few(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The first random cases and, at the end of the list, the edge cases."""
+    middle = len(cases) - EMULATED_SETS
+    return (*cases[: min(EMULATED_SETS, middle)], *cases[max(0, middle) :])
+
+
+def _repeated(cases: Sequence[Case]) -> Iterator[tuple[Case, int]]:
+    for case in cases:
+        for repeat in range(REPEATS):
+            yield case, repeat
+
+
+def _raw(case: Case) -> list[bytes]:
+    return [value.tobytes() for value in case.inputs]
+
+
+def _compare_runs(
+    session: Session, result: TargetResult, runs: Iterator[RunResult], progress: Progress
+) -> TargetResult:
+    """Hold every run's outputs against the interpreter's, up to the first difference."""
+    compared, right, total = 0, 0, len(session.cases) * REPEATS
+    for number, ((case, repeat), run) in enumerate(
+        zip(_repeated(session.cases), runs, strict=True)
+    ):
+        progress(f"{result.name}: run {number + 1} of {total}")
+        if run.status:
+            return replace(result, runs=number, error=f"run() returned status {run.status}")
+        for t, raw in zip(session.graph.outputs, run.outputs, strict=True):
+            difference = _compare(session, result.name, number, t, raw, case)
+            if difference:
+                return replace(result, runs=number + 1, difference=difference)
+            compared += len(raw)
+        if session.labels and not repeat and number // REPEATS < len(session.labels):
+            right += _class_of(session, run) == session.labels[number // REPEATS]
+    accuracy = right / len(session.labels) if session.labels else None
+    return replace(result, runs=total, bytes_compared=compared, accuracy=accuracy)
+
+
+def _class_of(session: Session, run: RunResult) -> int:
+    dtype = session.graph.tensors[session.graph.outputs[0]].dtype.numpy
+    return int(np.argmax(np.frombuffer(run.outputs[0], dtype)))
+
+
+def _compare(
+    session: Session, target: str, run: int, t: int, raw: bytes, case: Case
+) -> Difference | None:
+    """The first element of a tensor whose bytes differ."""
+    tensor, expected = session.graph.tensors[t], case.expected.get(t)
+    if expected is None or raw == expected.tobytes():
+        return None
+    got = np.frombuffer(raw, expected.dtype).reshape(expected.shape)
+    unequal = np.frombuffer(raw, np.uint8) != np.frombuffer(expected.tobytes(), np.uint8)
+    flat = int(np.flatnonzero(unequal)[0]) // expected.dtype.itemsize
+    element = tuple(int(i) for i in np.unravel_index(flat, expected.shape))
+    return Difference(target, run, tensor.label, element, str(got[element]), str(expected[element]))
+
+
+def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> TargetResult:
+    """Compare inner tensors in a debug build; with a difference found before, locate its origin."""
+    if result.error is not None:
+        return result
+    cases = session.cases[:TAPPED_SETS]
+    if result.difference is not None:
+        cases = (session.cases[result.difference.run // REPEATS],)
+    with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
+        progress("host: compiling with taps")
+        with build_host_program([sources_of(session.build)], Path(folder), taps=True) as program:
+            inner = 0
+            for number, case in enumerate(cases):
+                progress(f"host: inner tensors of input {number + 1} of {len(cases)}")
+                taps = program.run(0, _raw(case), reset=False).taps
+                found = _first_tap(session, number, taps, case)
+                if found:
+                    return replace(result, difference=found)
+                inner += len(taps)
+    return replace(result, inner_tensors=inner)
+
+
+def _first_tap(
+    session: Session, run: int, taps: Mapping[int, bytes], case: Case
+) -> Difference | None:
+    """In execution order, the first tensor that differs: the operator that made it is at fault."""
+    layer = 0
+    for planned in session.build.plan.layers:
+        for t in planned.node.outputs:
+            if t in taps and t in case.expected:
+                difference = _compare(session, "host", run, t, taps[t], case)
+                if difference:
+                    return replace(difference, operator=planned.node.label, layer=layer)
+        layer += bool(planned.steps)
+    return None
+
+
+def _with_stack(session: Session, result: TargetResult, runs: Sequence[RunResult]) -> TargetResult:
+    """Add the emulator's measurements and hold the stack against the header's bound."""
+    stack = max((run.stack_bytes or 0 for run in runs), default=0)
+    counts = [run.instructions for run in runs if run.instructions is not None]
+    result = replace(result, stack_bytes=stack, instructions=counts[0] if counts else None)
+    bound = session.build.stack_bytes
+    if stack > bound and result.error is None:
+        return replace(
+            result, error=f"run() used {stack} B of stack, more than the {bound} B of the header"
+        )
+    return result
