@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from codegen.boards import load_board
 from codegen.graph import DType, Model, Tensor
 from codegen.importer import parse_model
-from codegen.pipeline import Build, BuildOptions, build
+from codegen.pipeline import BuildOptions, build
 from codegen.plan import PlanOptions
 from codegen.verify.program import build_host_program
-from codegen.verify.sources import GeneratedSources
+from codegen.verify.session import sources_of
 from tests import oracle
 
 Array = NDArray[Any]
@@ -59,17 +59,6 @@ def input_sets(model: Model, samples: int, rng: np.random.Generator) -> list[lis
     """`samples` random sets and the edge sets."""
     tensors = [model.main.tensors[t] for t in model.main.inputs]
     return [[random_input(t, rng) for t in tensors] for _ in range(samples)] + edge_inputs(tensors)
-
-
-def sources_of(built: Build) -> GeneratedSources:
-    """What the test program compiles of a build."""
-    tensors = built.plan.graph.tensors
-    return GeneratedSources(
-        name=built.name,
-        files={path: text for path, text in built.files.items() if path != "main_example.c"},
-        input_bytes=tuple(tensors[t].nbytes for t in built.plan.graph.inputs),
-        output_bytes=tuple(tensors[t].nbytes for t in built.plan.graph.outputs),
-    )
 
 
 def assert_equal(

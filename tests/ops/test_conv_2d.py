@@ -77,7 +77,6 @@ def sweep() -> list[dict[str, Any]]:
         {"in_shape": (1, 6, 6, 6), "filters": (12, 3, 3, 1)},
         {"zero_points": (-128, 127)},
         {"zero_points": (127, -128)},
-        {"bias": False},
         {"per_channel": False},
         {"scale_out": 1e-3},
         {"scale_out": 1e3},
