@@ -156,9 +156,19 @@ def _read(path: Path) -> tuple[Board | None, list[str]]:
     except (ValueError, RecursionError) as error:
         return None, [f"{path}: is not valid TOML: {error}; correct the syntax there"]
     try:
-        return Board.model_validate(data), []
+        board = Board.model_validate(data)
     except ValidationError as error:
         return None, [f"{path}: {_printable(line)}" for line in _translate(error)]
+    missing = _missing_port(board)
+    return (None, [f"{path}: {missing}"]) if missing else (board, [])
+
+
+def _missing_port(board: Board) -> str | None:
+    ports = sorted(path.parent.name for path in data_dir("runtime_c").glob("ports/*/link.ld"))
+    if board.emulator is None or board.emulator.port in ports:
+        return None
+    known = ", ".join(ports)
+    return f"emulator.port: no port is called {board.emulator.port!r}; choose one of {known}"
 
 
 def _printable(line: str) -> str:

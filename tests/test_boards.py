@@ -16,6 +16,7 @@ from codegen.board_schema import Board, Isa
 from codegen.boards import check_board, describe, list_boards, load_board
 from codegen.errors import InvalidBoard
 from codegen.resources import data_dir
+from codegen.sizes import parse_size
 
 REAL = (
     "apollo4",
@@ -115,6 +116,15 @@ name = "ADD"
 """
 
 
+EMULATOR = """
+[emulator]
+kind = "qemu"
+machine = "m"
+port = "no-such-port"
+command = "qemu-system-arm"
+"""
+
+
 def write(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
@@ -167,6 +177,16 @@ def test_emulated(name: str) -> None:
     emulator = load_board(name).emulator
     assert emulator is not None
     assert emulator.command.startswith("qemu-system-")
+
+
+@pytest.mark.parametrize("name", EMULATED)
+def test_emulated_memories_are_those_of_the_linker_script(name: str) -> None:
+    board = load_board(name)
+    assert board.emulator is not None
+    script = data_dir("runtime_c") / "ports" / board.emulator.port / "link.ld"
+    regions = re.findall(r"ORIGIN = (\w+), LENGTH = (\d+)([KM])", script.read_text("utf-8"))
+    linked = {(int(origin, 0), parse_size(f"{n}{unit}iB")) for origin, n, unit in regions}
+    assert {(memory.address, memory.size) for memory in board.memories} == linked
 
 
 def test_own_board_by_path(tmp_path: Path) -> None:
@@ -357,6 +377,13 @@ def test_duplicate_path(tmp_path: Path) -> None:
         'from = "scratchpad"\nto = "sram"', 'from = "flash"\nto = "scratchpad"'
     )
     assert "dma.path[1]: stands there twice; keep one" in check_board(write(tmp_path, text))[0]
+
+
+def test_unknown_port(tmp_path: Path) -> None:
+    (problem,) = check_board(write(tmp_path, GOOD + EMULATOR))
+    assert re.search(
+        r"emulator.port: no port is called 'no-such-port'; choose one of .*mps2-an386", problem
+    )
 
 
 def test_all_problems_are_told(tmp_path: Path) -> None:
