@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ai_edge_litert.interpreter import Interpreter
 
 from codegen.errors import InvalidModel
-from codegen.graph import Model
-from codegen.importer import load_model
+from codegen.graph import Model, Tensor
+from codegen.importer import load_model, parse_model
 from tests import paths
 from tests.importer_models import manifest
 
@@ -54,3 +56,31 @@ class TestRealModels:
             assert "\n" not in str(error)
         else:
             assert model.main.nodes
+
+
+def _assert_same(tensor: Tensor, detail: dict[str, Any], interpreter: Interpreter) -> None:
+    quantization = detail["quantization_parameters"]
+    assert detail["name"] == tensor.name
+    assert tuple(detail["shape"]) == tensor.shape
+    if tensor.quant is None:
+        assert not len(quantization["scales"])
+    else:
+        assert quantization["scales"].tolist() == list(tensor.quant.scales)
+        assert quantization["zero_points"].tolist() == list(tensor.quant.zero_points)
+    if tensor.dtype.numpy is not None:
+        assert tensor.dtype.numpy == detail["dtype"]
+        if tensor.is_constant and not tensor.sparse:
+            assert tensor.array.tobytes() == interpreter.get_tensor(tensor.index).tobytes()
+
+
+@paths.requires_models
+def test_tensors_are_what_litert_sees(sample: Callable[[Sequence[Any], int], list[Any]]) -> None:
+    """Names, shapes, types, quantisation and constant data of the main subgraph's tensors."""
+    assert paths.MODELS is not None
+    for entry in sample([e for e in manifest() if e["litert_ref"]], 60):
+        data = (paths.MODELS / entry["file"]).read_bytes()
+        tensors = parse_model(data).main.tensors
+        interpreter = Interpreter(model_content=data)
+        for detail in interpreter.get_tensor_details():
+            if detail["index"] < len(tensors):  # the rest are temporaries of kernels
+                _assert_same(tensors[detail["index"]], detail, interpreter)
