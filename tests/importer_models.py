@@ -40,6 +40,7 @@ def raw_model(
     version: int = 3,
     codes: list[tuple[int, int, str]] | None = None,
     external: tuple[int, int] | None = None,
+    custom_options: tuple[int, int] = (0, 0),
 ) -> bytes:
     """A model that the test builder is too well-behaved to write: NEG of a tensor.
 
@@ -47,6 +48,7 @@ def raw_model(
         version: of the schema.
         codes: deprecated_builtin_code, builtin_code and custom_code of each operator code.
         external: offset and size of tensor 0's data behind the flatbuffer.
+        custom_options: offset and size of the operator's options behind the flatbuffer.
     """
     fb = flatbuffers.Builder(256)
 
@@ -74,7 +76,14 @@ def raw_model(
     shape = ints(2)
     tensors = [table("Tensor", Shape=shape, Type=9, Buffer=b) for b in (1, 0)]
     inputs, outputs = ints(0), ints(1)
-    node = table("Operator", OpcodeIndex=0, Inputs=inputs, Outputs=outputs)
+    node = table(
+        "Operator",
+        OpcodeIndex=0,
+        Inputs=inputs,
+        Outputs=outputs,
+        LargeCustomOptionsOffset=custom_options[0],
+        LargeCustomOptionsSize=custom_options[1],
+    )
     tensors_at, operators_at = vector(tensors), vector([node])
     given = inputs if external is None else ints()
     graph = table(

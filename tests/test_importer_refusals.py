@@ -271,5 +271,12 @@ class TestRareFiles:
         assert graph.tensors[0].array.tolist() == [5, -5]
         assert "is cut off" in _refusal(data[:-1])
 
+    def test_custom_options_behind_the_flatbuffer(self) -> None:
+        codes = [(32, 32, "Mine")]
+        end = len(raw_model(codes=codes, custom_options=(1000, 3)))
+        data = raw_model(codes=codes, custom_options=(end, 3)) + b"abc"
+        assert parse_model(data).main.nodes[0].options["custom_options"] == b"abc"
+        assert "is cut off" in _refusal(data[:-1])
+
     def test_version_of_an_old_operator_without_the_field_is_1(self) -> None:
         assert parse_model(raw_model()).main.nodes[0].version == 1
