@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from codegen import ops
 from codegen.board_schema import Board
-from codegen.errors import CodegenError
-from codegen.graph import Graph, Node, Tensor
-from codegen.ops.base import Lowered, OpContext, Table, weights
+from codegen.errors import CodegenError, Unsupported
+from codegen.graph import Graph, Node
+from codegen.ops.base import Lowered, OpContext
 from codegen.plan import (
     Buffer,
     Constant,
@@ -22,7 +20,7 @@ from codegen.plan import (
 )
 from codegen.planner import arena, order
 from codegen.planner.budget import over_budget
-from codegen.planner.constants import Wanted, place_constants, table_key
+from codegen.planner.constants import buffers_of_constants, place_constants, wanted_constants
 from codegen.planner.steps import call_steps
 from codegen.planner.storage import Group, Storage, decide_storage
 
@@ -35,15 +33,23 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
+    if options.caller_io:
+        _check_caller_io(graph)
     order_name, nodes = _ordered(graph, options)
     lowered = {node.index: ops.lower(OpContext(graph, node)) for node in nodes}
     storage = decide_storage(graph, nodes, lowered, options)
-    constants = place_constants(_wanted(graph, nodes, lowered, storage), board)
+    calls = [
+        (node, call)
+        for node in nodes
+        if node.index not in storage.views
+        for call in lowered[node.index].calls
+    ]
+    constants = place_constants(wanted_constants(graph, calls), board)
     tensors, groups = _group_buffers(graph, storage, options)
     scratch = _scratch_buffers(nodes, lowered, storage)
     arena_name, placed, bound = _place((*groups, *scratch), board, options, nodes, graph)
-    constant_buffers, constant_of = _constant_buffers(graph, nodes, lowered, constants)
-    tensors.update(constant_of)
+    constant_buffers = buffers_of_constants(graph, calls, constants, len(nodes))
+    tensors.update({t: b.name for b in constant_buffers for t in b.tensors})
     layers = tuple(
         _layer(graph, node, lowered[node.index], storage, tensors, {b.name for b in scratch})
         for node in nodes
@@ -63,6 +69,17 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         lower_bound=bound,
         memories=_memory_use(board, arena_bytes, constants),
     )
+
+
+def _check_caller_io(graph: Graph) -> None:
+    """The caller's output buffers must each have an operator that fills them."""
+    produced = graph.producers()
+    for t in graph.outputs:
+        if t not in produced or graph.outputs.count(t) > 1:
+            raise Unsupported(
+                f"output {graph.tensors[t].label} is no operator's result of its own, so it cannot "
+                "be written to a buffer of the caller's; build with --io-buffers arena"
+            )
 
 
 def _ordered(graph: Graph, options: PlanOptions) -> tuple[str, tuple[Node, ...]]:
@@ -157,59 +174,6 @@ def _with_place(buffer: Buffer, place: arena.Place | None) -> Buffer:
         buffer.tensors,
         buffer.index,
     )
-
-
-def _wanted(
-    graph: Graph, nodes: Sequence[Node], lowered: Mapping[int, Lowered], storage: Storage
-) -> list[Wanted]:
-    """Every table of every kernel call, and the constants that calls read as tensors."""
-    wanted: list[Wanted] = []
-    for node in nodes:
-        if node.index in storage.views:
-            continue
-        for call in lowered[node.index].calls:
-            for field, value in call.params:
-                if isinstance(value, Table):
-                    wanted.append(Wanted(f"op{node.index:02d}_{field}", value))
-            for access in call.inputs:
-                tensor = graph.tensors[access.tensor]
-                if tensor.is_constant:
-                    wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor)))
-    return wanted
-
-
-def _tensor_table(tensor: Tensor) -> Table:
-    if tensor.raw is None or tensor.dtype.numpy is None:
-        raise AssertionError(f"{tensor.label} is no constant with a layout")
-    return weights(np.frombuffer(tensor.raw, tensor.dtype.numpy))
-
-
-def _constant_buffers(
-    graph: Graph,
-    nodes: Sequence[Node],
-    lowered: Mapping[int, Lowered],
-    constants: Sequence[Constant],
-) -> tuple[list[Buffer], dict[int, str]]:
-    """Buffers in flash for constant tensors that kernels read through views."""
-    by_key = {table_key(c.table): c for c in constants}
-    buffers: dict[int, Buffer] = {}
-    for node in nodes:
-        for access in (a for call in lowered[node.index].calls for a in call.inputs):
-            tensor = graph.tensors[access.tensor]
-            if tensor.is_constant and tensor.index not in buffers:
-                constant = by_key[table_key(_tensor_table(tensor))]
-                buffers[tensor.index] = Buffer(
-                    name=f"t{tensor.index}",
-                    home=Home.CONSTANT,
-                    memory=constant.memory,
-                    offset=0,
-                    size=tensor.nbytes,
-                    first=-1,
-                    last=len(nodes),
-                    tensors=(tensor.index,),
-                    index=constant.index,
-                )
-    return list(buffers.values()), {t: b.name for t, b in buffers.items()}
 
 
 def _layer(

@@ -6,10 +6,13 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from codegen.board_schema import Board
-from codegen.errors import OverBudget
-from codegen.ops.base import Table, TableKind
-from codegen.plan import Constant
+from codegen.errors import OverBudget, Unsupported
+from codegen.graph import Graph, Node, Tensor
+from codegen.ops.base import Call, Table, TableKind, weights
+from codegen.plan import Buffer, Constant, Home
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +21,57 @@ class Wanted:
 
     owner: str
     table: Table
+
+
+def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[Wanted]:
+    """Every table of every call, the constants that calls read as tensors, constant outputs."""
+    wanted: list[Wanted] = []
+    for node, call in calls:
+        for field, value in call.params:
+            if isinstance(value, Table):
+                wanted.append(Wanted(f"op{node.index:02d}_{field}", value))
+    for tensor in _constant_tensors(graph, calls):
+        wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor)))
+    return wanted
+
+
+def buffers_of_constants(
+    graph: Graph, calls: Sequence[tuple[Node, Call]], constants: Sequence[Constant], end: int
+) -> list[Buffer]:
+    """Buffers in flash for constant tensors that kernels, or the caller, read where they are."""
+    by_key = {table_key(c.table): c for c in constants}
+    buffers = []
+    for tensor in _constant_tensors(graph, calls):
+        constant = by_key[table_key(_tensor_table(tensor))]
+        buffers.append(
+            Buffer(
+                name=f"t{tensor.index}",
+                home=Home.CONSTANT,
+                memory=constant.memory,
+                offset=0,
+                size=tensor.nbytes,
+                first=-1,
+                last=end,
+                tensors=(tensor.index,),
+                index=constant.index,
+            )
+        )
+    return buffers
+
+
+def _constant_tensors(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[Tensor]:
+    read = [access.tensor for _, call in calls for access in call.inputs]
+    tensors = [graph.tensors[t] for t in dict.fromkeys([*read, *graph.outputs])]
+    return [tensor for tensor in tensors if tensor.is_constant]
+
+
+def _tensor_table(tensor: Tensor) -> Table:
+    if tensor.raw is None or tensor.dtype.numpy is None:
+        raise Unsupported(
+            f"{tensor.label} is a constant of type {tensor.dtype.value}, which no C type stores; "
+            "remove it from the model"
+        )
+    return weights(np.frombuffer(tensor.raw, tensor.dtype.numpy))
 
 
 def table_key(item: Table) -> tuple[str, str, str]:

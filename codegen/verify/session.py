@@ -101,6 +101,7 @@ def sources_of(build: Build) -> GeneratedSources:
         files={path: text for path, text in build.files.items() if path != "main_example.c"},
         input_bytes=tuple(graph.tensors[t].nbytes for t in graph.inputs),
         output_bytes=tuple(graph.tensors[t].nbytes for t in graph.outputs),
+        caller_io=build.plan.options.caller_io,
     )
 
 
