@@ -56,7 +56,9 @@ def compile_program(
         list(pool.map(lambda unit: _compile(unit, recipe), units))
     program = workdir / "program"
     objects = [str(unit.object) for unit in units]
-    _invoke([*recipe.compiler, *recipe.flags, *objects, *recipe.link_flags, "-o", str(program)])
+    run_compiler(
+        [*recipe.compiler, *recipe.flags, *objects, *recipe.link_flags, "-o", str(program)]
+    )
     return program
 
 
@@ -124,7 +126,7 @@ def _render(template: str, **variables: object) -> str:
 
 def _compile(unit: _Unit, recipe: Recipe) -> None:
     includes = (f"-I{path}" for path in unit.includes)
-    _invoke(
+    run_compiler(
         [
             *recipe.compiler,
             *recipe.flags,
@@ -138,7 +140,7 @@ def _compile(unit: _Unit, recipe: Recipe) -> None:
     )
 
 
-def _invoke(command: list[str]) -> None:
+def run_compiler(command: list[str]) -> None:
     """Run the compiler; ToolError with its first complaint if it fails."""
     try:
         done = subprocess.run(

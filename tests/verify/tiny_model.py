@@ -60,7 +60,7 @@ static const uint8_t *input = own;
 static uint8_t *output = own + 24;
 static int32_t runs;
 
-static void layer_0(int32_t y0, int32_t y1)
+static __attribute__((noinline)) void layer_0(int32_t y0, int32_t y1)
 {{
     const cg_dst view = {{wide + 1, 15, 5, 0, 0, 0}};
     for (int32_t i = 6 * y0; i < 6 * y1; i++) {{
@@ -69,7 +69,7 @@ static void layer_0(int32_t y0, int32_t y1)
     TAP(1, &view, y0, y1);
 }}
 
-static void layer_1(void)
+static __attribute__((noinline)) void layer_1(void)
 {{
     const cg_dst view = {{output, 6, 2, 4, 0, 0}};
     for (int32_t i = 0; i < 24; i++) {{

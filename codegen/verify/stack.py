@@ -1,0 +1,131 @@
+"""How deep the stack of generated C gets, from the compiler's own call graph (gcc 10 or newer)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.errors import ToolError
+from codegen.verify.compile import run_compiler, write_sources
+from codegen.verify.sources import GeneratedSources
+
+_NODE = re.compile(r'^node: \{ title: "(?P<title>[^"]+)" label: "(?P<label>[^"]*)"', re.MULTILINE)
+_EDGE = re.compile(r'^edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', re.MULTILINE)
+_FRAME = re.compile(r"\\n(\d+) bytes \(([^)]*)\)")
+
+_MEMORY_FUNCTION = re.compile(r"(__aeabi_)?mem(cpy|move|set)\d?")
+
+
+def library_bytes(function: str) -> int:
+    """Stack that a function without a body here needs at most, on any supported core.
+
+    These are allowances over what was measured on the emulated machines with newlib and picolibc:
+    24 bytes for memory functions, 80 for 64-bit division and software floating point, 176 for libm.
+    """
+    if _MEMORY_FUNCTION.fullmatch(function):
+        return 32
+    return 96 if function.startswith("__") else 224
+
+
+@dataclass(frozen=True)
+class CallGraph:
+    """Functions of translation units, by the titles that gcc gives them."""
+
+    frames: Mapping[str, int]
+    """Bytes of stack of each function that has a body here."""
+    calls: Mapping[str, frozenset[str]]
+
+    def deepest(self, root: str) -> int:
+        """Bytes of the deepest chain of calls that starts with `root`, its own frame included.
+
+        Raises ToolError for a recursion, which has no bound.
+        """
+        return self._deepest(root, ())
+
+    def above(self, title: str, via: str) -> int:
+        """Bytes of the deepest chain from `title` down to, without, `via`.
+
+        Raises ToolError if no chain leads there.
+        """
+        if title == via:
+            return 0
+        called = [c for c in self.calls.get(title, ()) if self._reaches(c, via)]
+        if not called:
+            raise ToolError(f"{title} never calls {via}; measure the function that does")
+        return self.frames[title] + max(self.above(c, via) for c in called)
+
+    def named(self, pattern: str) -> list[str]:
+        """Titles of the functions here whose name matches as a whole, sorted."""
+        return sorted(
+            title for title in self.frames if re.fullmatch(pattern, title.rpartition(":")[2])
+        )
+
+    def _deepest(self, title: str, chain: tuple[str, ...]) -> int:
+        if title in chain:
+            raise ToolError(f"{title} calls itself; its stack has no bound")
+        if title not in self.frames:
+            return library_bytes(title)
+        below = (self._deepest(called, (*chain, title)) for called in self.calls.get(title, ()))
+        return self.frames[title] + max(below, default=0)
+
+    def _reaches(self, title: str, via: str) -> bool:
+        return title == via or any(self._reaches(c, via) for c in self.calls.get(title, ()))
+
+
+def parse_call_graph(text: str) -> CallGraph:
+    """The graph in a file of -fcallgraph-info=su.
+
+    Raises ToolError for a function whose frame grows at run time or that calls through a pointer.
+    """
+    frames: dict[str, int] = {}
+    for match in _NODE.finditer(text):
+        frame = _FRAME.search(match["label"])
+        if frame is None:
+            continue
+        if frame[2] not in ("static", "dynamic,bounded"):
+            raise ToolError(f"{match['title']} has a {frame[2]} frame; its stack has no bound")
+        frames[match["title"]] = int(frame[1])
+    calls: dict[str, set[str]] = {}
+    for caller, called in _EDGE.findall(text):
+        if called == "__indirect_call":
+            raise ToolError(f"{caller} calls through a pointer; its stack has no bound")
+        calls.setdefault(caller, set()).add(called)
+    return CallGraph(frames, {caller: frozenset(called) for caller, called in calls.items()})
+
+
+def source_call_graph(compiler: Sequence[str], flags: Sequence[str], source: Path) -> CallGraph:
+    """Compile `source` (a gcc that knows -fcallgraph-info is needed) and read its call graph."""
+    target = source.with_suffix(".o")
+    run_compiler([*compiler, *flags, "-fcallgraph-info=su", "-c", str(source), "-o", str(target)])
+    return parse_call_graph(source.with_suffix(".ci").read_text())
+
+
+@dataclass(frozen=True)
+class StackUsage:
+    """Bytes of stack of one model on one target, the caller of run() not included."""
+
+    run: int
+    """The deepest chain of calls from run()."""
+    callers: int
+    """What run() and the others need from there down to a layer's function."""
+    layers: tuple[int, ...]
+    """The deepest chain from run() through each layer, in order of execution."""
+
+
+def stack_usage(
+    model: GeneratedSources, compiler: Sequence[str], flags: Sequence[str], workdir: Path
+) -> StackUsage:
+    """Compile `model` below `workdir` and follow its calls.
+
+    `compiler` is a gcc of version 10 or newer with its leading arguments. Raises ToolError if it
+    fails or the stack has no bound.
+    """
+    source, _ = write_sources(model, workdir)
+    graph = source_call_graph(compiler, flags, source)
+    run = f"{model.name}_run"
+    layers = graph.named(r"layer_\d+")
+    return StackUsage(
+        graph.deepest(run),
+        max((graph.above(run, layer) for layer in layers), default=0),
+        tuple(graph.above(run, layer) + graph.deepest(layer) for layer in layers),
+    )

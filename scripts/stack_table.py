@@ -1,0 +1,164 @@
+"""Make runtime_c/kernels/stack.json: bytes of stack of one run() by kernel and core.
+
+    python scripts/stack_table.py [MODEL.tflite ...]
+
+Every kernel is compiled twice over: called with arguments that are not known at compile time, and
+as the layers of the demo model and of the models given call it, which lets constants fold. The
+worst of all counts, at -Os, -O2 and -O3, for each core of the shipped boards whose gcc is
+installed. Figures of other cores and of kernels that are gone are dropped.
+"""
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from codegen.board_schema import Board
+from codegen.boards import list_boards
+from codegen.errors import CodegenError, ToolError
+from codegen.importer import load_model
+from codegen.pipeline import Build, build
+from codegen.plan import kernel_steps
+from codegen.resources import data_dir
+from codegen.verify.sources import GeneratedSources
+from codegen.verify.stack import source_call_graph, stack_usage
+from codegen.verify.toolchain import EXACT_FLAGS, find_tool, host_compiler
+
+DEMO = Path(__file__).parents[1] / "docs" / "demo" / "digits.tflite"
+LEVELS = ("-Os", "-O2", "-O3")
+_KERNEL = re.compile(
+    r"^CG_KERNEL void (?P<name>cg_\w+)\((?P<parameters>const cg_\w+_args \*[^)]*)\)", re.MULTILINE
+)
+
+Figures = dict[str, int]
+"""Kernel -> bytes."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One core and how to compile for it."""
+
+    board: Board
+    compiler: tuple[str, ...]
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return ("-std=c99", *self.board.compiler.flags, *EXACT_FLAGS)
+
+
+def targets() -> Iterator[Target]:
+    """One for each way that the shipped boards compile, if the compiler is here."""
+    seen: set[tuple[str, ...]] = set()
+    for board in list_boards():
+        core = board.cpu.core
+        way = (core, board.compiler.command, *board.compiler.flags)
+        if way in seen:
+            continue
+        seen.add(way)
+        try:
+            command = host_compiler() if core == "host" else (find_tool(board.compiler.command),)
+        except ToolError as error:
+            print(f"{core}: left out: {error}", file=sys.stderr)
+            continue
+        yield Target(board, command)
+
+
+def kernels() -> dict[str, tuple[Path, str]]:
+    """Kernel -> its header and its parameters."""
+    found = {}
+    for header in sorted((data_dir("runtime_c") / "kernels").glob("*.h")):
+        for match in _KERNEL.finditer(header.read_text()):
+            found[match["name"]] = (header, " ".join(match["parameters"].split()))
+    return found
+
+
+def probe_figures(target: Target, level: str) -> Figures:
+    """Every kernel called with unknown arguments, without the callers of a layer."""
+    figures = {}
+    include = data_dir("runtime_c") / "include"
+    with tempfile.TemporaryDirectory() as name:
+        for kernel, (header, parameters) in kernels().items():
+            arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
+            source = Path(name) / f"{kernel}.c"
+            source.write_text(
+                f'#include "{header.name}"\nvoid probe({parameters});\n'
+                f"void probe({parameters})\n{{\n    {kernel}({arguments});\n}}\n"
+            )
+            flags = (*target.flags, level, f"-I{include}", f"-I{header.parent}")
+            figures[kernel] = source_call_graph(target.compiler, flags, source).deepest("probe")
+    return figures
+
+
+def model_figures(built: Build, target: Target, level: str) -> tuple[int, Figures]:
+    """Bytes that the callers of a layer need, and each kernel in its layers with them."""
+    sources = GeneratedSources(built.name, built.files, (), ())
+    with tempfile.TemporaryDirectory() as name:
+        usage = stack_usage(sources, target.compiler, (*target.flags, level), Path(name))
+    figures: Figures = {}
+    for layer, nbytes in zip(
+        (layer for layer in built.plan.layers if layer.steps), usage.layers, strict=True
+    ):
+        for step in kernel_steps(layer.steps):
+            figures[step.call.kernel] = max(nbytes, figures.get(step.call.kernel, 0))
+    return usage.callers, figures
+
+
+def built_for(paths: Sequence[Path], target: Target) -> Iterator[Build]:
+    """The models that can be built for the core, whatever memory they need."""
+    ample = [memory.model_copy(update={"size": 1 << 30}) for memory in target.board.memories]
+    board = target.board.model_copy(update={"memories": tuple(ample)})
+    for path in paths:
+        try:
+            yield build(load_model(path), path.stem, board)
+        except CodegenError as error:
+            print(f"{path.name}: left out: {str(error)[:100]}", file=sys.stderr)
+
+
+def core_figures(target: Target, paths: Sequence[Path]) -> Figures:
+    """The worst of all levels, probes and models for one core."""
+    jobs = [(built, level) for built in built_for(paths, target) for level in LEVELS]
+    with ThreadPoolExecutor() as pool:
+        measured = list(pool.map(lambda job: model_figures(job[0], target, job[1]), jobs))
+        probed = list(pool.map(lambda level: probe_figures(target, level), LEVELS))
+    if not measured:
+        raise ToolError("none of the models can be built; give one that can")
+    callers = max(above for above, _ in measured)
+    worst = {kernel: callers + max(p[kernel] for p in probed) for kernel in kernels()}
+    for _, figures in measured:
+        for kernel, nbytes in figures.items():
+            worst[kernel] = max(nbytes, worst[kernel])
+    return worst
+
+
+@click.command(help=__doc__)
+@click.argument("models", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def main(models: tuple[Path, ...]) -> None:
+    """Write the table, or say in one line what is wrong."""
+    try:
+        write_table(models)
+    except CodegenError as error:
+        sys.exit(f"error: {error}")
+
+
+def write_table(models: Sequence[Path]) -> None:
+    """Measure, write the table and say what the worst kernel of each board is."""
+    table: dict[str, Figures] = {kernel: {} for kernel in kernels()}
+    for target in targets():
+        core = target.board.cpu.core
+        figures = core_figures(target, [DEMO, *models])
+        for kernel, nbytes in figures.items():
+            table[kernel][core] = max(nbytes, table[kernel].get(core, 0))
+        worst = max(figures, key=lambda kernel: figures[kernel])
+        click.echo(f"{target.board.name} ({core}): {worst} {figures[worst]}")
+    path = data_dir("runtime_c") / "kernels" / "stack.json"
+    path.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
