@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from codegen.errors import ToolError
 from codegen.graph import Graph, Model, Tensor
 from codegen.pipeline import Build
-from codegen.verify.emulator import EmulatorTarget, build_emulator_program
+from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.inputs import InputSet
 from codegen.verify.program import build_host_program
 from codegen.verify.reference import Reference
@@ -130,23 +130,17 @@ def verify_emulator(session: Session, progress: Progress) -> TargetResult:
     Fails also when run() used more stack than the header states.
     """
     board = session.build.plan.board
-    if board.emulator is None:
+    target = emulator_target(board)
+    if target is None:
         raise ValueError(f"board {board.name} has no emulator")
     result = TargetResult("emulator")
-    target = EmulatorTarget(
-        compiler=board.compiler.command,
-        flags=board.compiler.flags,
-        emulator=board.emulator.command,
-        machine=board.emulator.machine,
-        port=board.emulator.port,
-    )
     few = replace(session, cases=_few(session.cases))
     requests = [Request(0, tuple(_raw(c)), reset=False) for c, _ in _repeated(few.cases)]
     try:
         with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
-            progress(f"{board.emulator.machine}: compiling")
+            progress(f"{target.machine}: compiling")
             program = build_emulator_program([sources_of(session.build)], target, Path(folder))
-            progress(f"{board.emulator.machine}: running")
+            progress(f"{target.machine}: running")
             runs = program.run(requests)
         result = _compare_runs(replace(few, labels=None), result, iter(runs), progress)
         return _with_stack(session, result, runs)
