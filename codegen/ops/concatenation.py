@@ -1,0 +1,66 @@
+"""CONCATENATION: one copy per input into its part of the output.
+
+The reference copies raw codes: it refuses int8 inputs quantised otherwise than the output, and
+every fused activation.
+"""
+
+from __future__ import annotations
+
+from codegen.graph import DType, Tensor
+from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec
+from codegen.ops.copy import copy_call
+from codegen.ops.movement import moved_type, part_of, resolved_axis
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: inputs that differ along `axis` alone -> y with the sum of their sizes there."""
+    y = context.output()
+    inputs = [context.input(i) for i in range(max(1, len(context.node.inputs)))]
+    moved_type(context, *inputs, y)
+    activation = context.str_option("fused_activation_function", "NONE")
+    if activation != "NONE":
+        raise context.unsupported(
+            f"the fused activation {activation} is not supported",
+            "export it as an operator of its own",
+        )
+    axis = resolved_axis(context, context.int_option("axis"), len(inputs[0].shape))
+    _check_shapes(context, inputs, y, axis)
+    calls, start = [], 0
+    for x in inputs:
+        _check_scales(context, x, y)
+        calls.append(_copy_into(x, y, axis, start))
+        start += x.shape[axis]
+    return Lowered(calls=tuple(calls), summary=f"axis {axis}")
+
+
+def _check_shapes(context: OpContext, inputs: list[Tensor], y: Tensor, axis: int) -> None:
+    first = inputs[0].shape
+    for x in inputs:
+        if (*x.shape[:axis], *x.shape[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]):
+            raise context.invalid(
+                f"{x.label} {x.describe()} does not fit {inputs[0].describe()} along axis {axis}"
+            )
+    total = sum(x.shape[axis] for x in inputs)
+    context.require_shape(y, (*first[:axis], total, *first[axis + 1 :]))
+
+
+def _check_scales(context: OpContext, x: Tensor, y: Tensor) -> None:
+    """Raw codes may be copied only where they mean the same on both sides."""
+    if x.dtype not in (DType.INT8, DType.UINT8):
+        return
+    ours, theirs = context.require_quant(x), context.require_quant(y)
+    if (ours.scale, ours.zero_point) != (theirs.scale, theirs.zero_point):
+        raise context.unsupported(
+            f"{x.label} has another scale or zero point than the output",
+            "put a QUANTIZE before it or convert with equal ranges",
+        )
+
+
+def _copy_into(x: Tensor, y: Tensor, axis: int, start: int) -> Call:
+    corner = [start if i == axis else 0 for i in range(len(y.shape))]
+    part = part_of(y, corner, x.shape)
+    assert part is not None, "one cut axis leaves at most three"
+    return copy_call(Access(x.index, part.extent), part, x.dtype.size)
+
+
+SPEC = OpSpec(name="CONCATENATION", max_version=7, lower=lower)

@@ -1,0 +1,39 @@
+"""RESIZE_NEAREST_NEIGHBOR against the reference: growing and shrinking under every rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.ops.equality import assert_equal
+from tests.ops.movement import TYPES, assert_refused, moving_model
+from tests.ops.resizing import RULES, SIZES, resize_model, sweep
+
+OP = "RESIZE_NEAREST_NEIGHBOR"
+
+
+def test_sizes_and_rules(tmp_path: Path, rng: np.random.Generator) -> None:
+    assert_equal(sweep(OP, rng, 8), tmp_path, rng, samples=2)
+
+
+def test_types(tmp_path: Path, rng: np.random.Generator) -> None:
+    types = [dtype for dtype in TYPES if dtype != "int64"]  # which LiteRT does not resize
+    cases = {dtype: resize_model(OP, (2, 3, 4, 3), (6, 6), dtype) for dtype in types}
+    assert_equal(cases, tmp_path, rng, samples=1)
+
+
+def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = {
+        f"{size} {rule}": resize_model(OP, *size, **rule) for size in SIZES[::2] for rule in RULES
+    }
+    assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
+
+
+def test_refusals() -> None:
+    both = resize_model(OP, (1, 2, 2, 1), (4, 4), align_corners=True, half_pixel_centers=True)
+    assert_refused(both, "align_corners and half_pixel_centers exclude each other")
+    flat = moving_model(OP, (4, 4), [(4, 4)], [(4, 4)])
+    assert_refused(flat, "must have four dimensions and the size two elements")
+    wrong = moving_model(OP, (1, 2, 2, 1), [(1, 4, 5, 1)], [(4, 4)])
+    assert_refused(wrong, r"where the operator makes \[1, 4, 4, 1\]")
