@@ -7,13 +7,15 @@ in_scale * filter_scale / out_scale per channel with two roundings, then clamped
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Call, Lowered, OpContext, OpSpec, weights, whole
+from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, weights, whole
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
     clamp_params,
+    filter_values,
     fused_activation,
     multiplier_tables,
+    output_factors,
 )
 from codegen.ops.spatial import window
 
@@ -34,10 +36,8 @@ def lower(context: OpContext) -> Lowered:
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
-    real = [
-        x_quant.scale * scale / y_quant.scale for scale in channel_scales(context, filters, axis=0)
-    ]
-    multiplier, shift = multiplier_tables(real)
+    factors = output_factors(context, x, y, channel_scales(context, filters, axis=0))
+    multiplier, shift = multiplier_tables(factors)
     call = Call(
         kernel="cg_conv_2d_s8",
         header="cg_conv_2d.h",
@@ -50,12 +50,12 @@ def lower(context: OpContext) -> Lowered:
             ("input_offset", -x_quant.zero_point),
             ("output_offset", y_quant.zero_point),
             *clamp_params(context, y),
-            ("weights", weights(context.require_constant(filters))),
+            ("weights", weights(filter_values(context, x, filters, axis=0))),
             ("bias", bias_table(context, context.optional_input(2), channels)),
             ("multiplier", multiplier),
             ("shift", shift),
         ),
-        inputs=(whole(x, rows=view.h.rows),),
+        inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
     )
     grouped = f" {groups} groups" if groups > 1 else ""

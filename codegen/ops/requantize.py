@@ -1,16 +1,31 @@
-"""Per-channel requantisation of convolution-like operators, as parameters of their kernels."""
+"""Weights, bias and per-channel requantisation of convolution-like operators."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from codegen.fixed_point import ACTIVATION_CLAMPS, activation_range, quantize_multiplier
+from codegen.fixed_point import (
+    ACTIVATION_CLAMPS,
+    activation_range,
+    integer_range,
+    quantize_multiplier,
+)
 from codegen.graph import DType, Tensor
 from codegen.ops.base import OpContext, Param, Table, table, weights
 
+LARGEST_FACTOR = 2.0**30
+"""The multiplier's shift to the left stays below 31."""
 
-def channel_scales(context: OpContext, filters: Tensor, axis: int) -> tuple[float, ...]:
+
+def channel_scales(
+    context: OpContext, filters: Tensor, axis: int, *, shifted: bool = False
+) -> tuple[float, ...]:
     """One filter scale per output channel, a per-tensor scale repeated.
+
+    Args:
+        axis: of the output channels.
+        shifted: whether zero points other than 0 are allowed.
 
     Raises:
         InvalidModel: if the filter has no scale, the wrong number of them or a zero point.
@@ -18,7 +33,7 @@ def channel_scales(context: OpContext, filters: Tensor, axis: int) -> tuple[floa
     channels, quant = filters.shape[axis], filters.quant
     if quant is None or not quant.scales:
         raise context.invalid(f"{filters.label} is int8 but has no scale")
-    if any(quant.zero_points):
+    if any(quant.zero_points) and not shifted:
         raise context.invalid(f"{filters.label} is int8 weights with a zero point other than 0")
     scales = quant.scales * channels if len(quant.scales) == 1 else quant.scales
     if len(scales) != channels or (quant.per_channel and quant.axis != axis):
@@ -27,6 +42,62 @@ def channel_scales(context: OpContext, filters: Tensor, axis: int) -> tuple[floa
             f"where the operator needs {channels} along axis {axis}"
         )
     return scales
+
+
+def output_factors(
+    context: OpContext, x: Tensor, y: Tensor, filter_scales: tuple[float, ...]
+) -> list[float]:
+    """in_scale * filter_scale / out_scale per output channel, in double as LiteRT computes it.
+
+    A filter scale of 0 gives the factor 0: that channel is its output's zero point.
+
+    Raises:
+        Unsupported: for factors that no 32-bit arithmetic can apply.
+    """
+    x_scale, y_scale = context.require_quant(x).scale, context.require_quant(y).scale
+    factors = [x_scale * scale / y_scale for scale in filter_scales]
+    if max(factors) >= LARGEST_FACTOR:
+        raise context.unsupported(
+            f"its scales turn sums into codes by a factor of {max(factors):.3g}",
+            f"quantise the model again so that it is below {LARGEST_FACTOR:.3g}",
+        )
+    return factors
+
+
+def filter_values(
+    context: OpContext, x: Tensor, filters: Tensor, axis: int, zero_point: int = 0
+) -> NDArray[np.int8]:
+    """The constant int8 filter, all sums of whose products with `x` fit into 32 bits.
+
+    Args:
+        axis: of the output channels, each of which has one sum.
+        zero_point: of the filter.
+
+    Raises:
+        Unsupported: for a filter that is sparse, computed at run time, or too deep.
+    """
+    if filters.sparse:
+        raise context.unsupported(
+            f"{filters.label} is stored sparsely", "convert the model without sparsity"
+        )
+    values = context.require_constant(filters).astype(np.int8)
+    if int(largest_sums(context, x, values, axis, zero_point).max()) >= 2**31:
+        raise context.unsupported(
+            f"sums over {filters.label} may not fit into 32 bits",
+            "split the operator into several with fewer inputs each",
+        )
+    return values
+
+
+def largest_sums(
+    context: OpContext, x: Tensor, filters: NDArray[np.int8], axis: int, zero_point: int = 0
+) -> NDArray[np.int64]:
+    """Per output channel, what |sum of (x - zero point) * (w - zero point)| cannot exceed."""
+    low, high = integer_range(x.dtype)
+    zero = context.require_quant(x).zero_point
+    others = tuple(a for a in range(filters.ndim) if a != axis)
+    sums = np.abs(filters.astype(np.int64) - zero_point).sum(axis=others)
+    return np.asarray(sums * max(high - zero, zero - low), np.int64)
 
 
 def multiplier_tables(real: list[float]) -> tuple[Table, Table]:

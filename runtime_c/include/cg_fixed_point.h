@@ -15,6 +15,12 @@ CG_KERNEL int32_t cg_shl32(int32_t a, int32_t n)
     return (int32_t)((uint32_t)a << n);
 }
 
+/* a + b modulo 2^32: what the reference does where a sum leaves int32. */
+CG_KERNEL int32_t cg_add32(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
 /* round(a * b / 2^31), halves upwards; the one overflow, (-2^31)^2, saturates. */
 CG_KERNEL int32_t cg_doubling_high_mul(int32_t a, int32_t b)
 {

@@ -29,7 +29,7 @@ CG_KERNEL int32_t cg_conv_2d_taps(const cg_conv_2d_args *a, const cg_src *x, int
 {
     const int32_t first_in = c / a->group_out * a->group_in;
     const int8_t *w = a->weights + (ptrdiff_t)c * a->filter_h * a->filter_w * a->group_in;
-    int32_t acc = a->bias != NULL ? a->bias[c] : 0;
+    int32_t acc = 0;
     for (int32_t ky = 0; ky < a->filter_h; ky++) {
         const int32_t y = iy + ky * a->dilation_h;
         if (y < 0 || y >= a->in_h) {
@@ -47,7 +47,7 @@ CG_KERNEL int32_t cg_conv_2d_taps(const cg_conv_2d_args *a, const cg_src *x, int
             }
         }
     }
-    return acc;
+    return cg_add32(acc, a->bias != NULL ? a->bias[c] : 0);
 }
 
 CG_KERNEL void cg_conv_2d_s8(const cg_conv_2d_args *a, const cg_src *x, const cg_dst *y,
@@ -60,7 +60,8 @@ CG_KERNEL void cg_conv_2d_s8(const cg_conv_2d_args *a, const cg_src *x, const cg
             int8_t *out = (int8_t *)cg_put(y, oy, ox);
             for (int32_t c = r->c0; c < r->c1; c++) {
                 int32_t v = cg_conv_2d_taps(a, x, iy, ix, c);
-                v = cg_requantize_twice(v, a->multiplier[c], a->shift[c]) + a->output_offset;
+                v = cg_requantize_twice(v, a->multiplier[c], a->shift[c]);
+                v = cg_add32(v, a->output_offset);
                 out[c] = (int8_t)cg_clamp(v, a->act_min, a->act_max);
             }
         }

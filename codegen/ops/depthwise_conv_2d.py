@@ -1,0 +1,71 @@
+"""DEPTHWISE_CONV_2D: int8, any depth multiplier, stride, dilation and padding.
+
+Maths: as CONV_2D with one input channel per output channel. One filter scale or one per channel:
+the sums are rounded twice either way (docs/numerics.md).
+"""
+
+from __future__ import annotations
+
+from codegen.graph import DType
+from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, weights, whole
+from codegen.ops.requantize import (
+    bias_table,
+    channel_scales,
+    clamp_params,
+    filter_values,
+    fused_activation,
+    multiplier_tables,
+    output_factors,
+)
+from codegen.ops.spatial import window
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x[n,h,w,ci], filter[1,kh,kw,ci*multiplier], bias[co] -> y[n,oh,ow,co].
+
+    The multiplier follows from the shapes; the option of that name is not looked at, as in LiteRT.
+    """
+    x, filters, y = context.input(0), context.input(1), context.output()
+    for tensor in (x, filters, y):
+        context.require_type(tensor, DType.INT8)
+    if len(x.shape) != 4 or len(filters.shape) != 4 or filters.shape[0] != 1:
+        raise context.invalid(f"{x.label} and {filters.label} must be [n,h,w,c] and [1,h,w,c]")
+    n, h, w, channels_in = x.shape
+    _, kernel_h, kernel_w, channels = filters.shape
+    if channels_in < 1 or channels < 1 or channels % channels_in:
+        raise context.invalid(f"{channels} filters do not divide among {channels_in} channels")
+    depth_multiplier = channels // channels_in
+    view = window(context, (h, w), (kernel_h, kernel_w))
+    context.require_shape(y, (n, view.h.out, view.w.out, channels))
+
+    factors = output_factors(context, x, y, channel_scales(context, filters, axis=3))
+    multiplier, shift = multiplier_tables(factors)
+    call = Call(
+        kernel="cg_depthwise_conv_2d_s8",
+        header="cg_depthwise_conv_2d.h",
+        args="cg_depthwise_conv_2d_args",
+        params=(
+            *view.params(),
+            *view.dilation_params(),
+            ("channels", channels),
+            ("depth_multiplier", depth_multiplier),
+            ("input_offset", -context.require_quant(x).zero_point),
+            ("output_offset", context.require_quant(y).zero_point),
+            *clamp_params(context, y),
+            ("weights", weights(filter_values(context, x, filters, axis=3))),
+            ("bias", bias_table(context, context.optional_input(2), channels)),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        ),
+        inputs=(whole(x, Alias.ROW, view.h.rows),),
+        outputs=(whole(y),),
+    )
+    multiplied = f" x{depth_multiplier}" if depth_multiplier > 1 else ""
+    return Lowered(
+        calls=(call,),
+        summary=f"{view.summary()}{multiplied} {fused_activation(context)}",
+        macs=y.elements * kernel_h * kernel_w,
+    )
+
+
+SPEC = OpSpec(name="DEPTHWISE_CONV_2D", max_version=6, lower=lower)

@@ -1,0 +1,133 @@
+"""FULLY_CONNECTED: int8, inputs of any rank, one weight scale or one per output.
+
+Maths (docs/numerics.md): sums of (x - zero point) * (w - zero point) plus bias, times
+in_scale * weight_scale / out_scale as a double product, rounded once, halves away from zero. With
+a scale per output the weights' zero points count as 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.graph import DType, Tensor
+from codegen.ops.base import (
+    Access,
+    Alias,
+    Call,
+    Lowered,
+    OpContext,
+    OpSpec,
+    Param,
+    Table,
+    nhwc,
+    weights,
+    whole,
+)
+from codegen.ops.double_scale import double_tables
+from codegen.ops.requantize import (
+    bias_table,
+    channel_scales,
+    clamp_params,
+    filter_values,
+    fused_activation,
+    largest_sums,
+    output_factors,
+)
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x of any shape, read as [batch, in], weights[out,in], bias[out] -> y[batch,out].
+
+    With keep_num_dims x is [..., in] and y [..., out].
+    """
+    x, filters, y = context.input(0), context.input(1), context.output()
+    for tensor in (x, filters, y):
+        context.require_type(tensor, DType.INT8)
+    if context.int_option("weights_format") != 0:
+        raise context.unsupported(
+            "its weights are shuffled", "convert the model with weights_format DEFAULT"
+        )
+    if len(filters.shape) != 2 or 0 in filters.shape:
+        raise context.invalid(f"{filters.label} must have the two dimensions out and in")
+    units, depth = filters.shape
+    context.require_shape(y, _out_shape(context, x, units, depth))
+    inputs, outputs = _accesses(x, y, depth)
+    call = Call(
+        kernel="cg_fully_connected_s8",
+        header="cg_fully_connected.h",
+        args="cg_fully_connected_args",
+        params=(
+            ("depth", depth),
+            ("input_offset", -context.require_quant(x).zero_point),
+            ("output_offset", context.require_quant(y).zero_point),
+            *clamp_params(context, y),
+            *_weight_params(context, x, filters, y),
+        ),
+        inputs=(inputs,),
+        outputs=(outputs,),
+    )
+    return Lowered(
+        calls=(call,),
+        summary=f"{depth} to {units} {fused_activation(context)}",
+        macs=y.elements * depth,
+    )
+
+
+def _out_shape(context: OpContext, x: Tensor, units: int, depth: int) -> tuple[int, ...]:
+    if context.option("keep_num_dims"):
+        if not x.shape or x.shape[-1] != depth:
+            raise context.invalid(f"{x.label} does not end in the {depth} inputs of the weights")
+        return (*x.shape[:-1], units)
+    if x.elements % depth:
+        raise context.invalid(f"{x.label} is no whole number of vectors of {depth} elements")
+    return (x.elements // depth, units)
+
+
+def _accesses(x: Tensor, y: Tensor, depth: int) -> tuple[Access, Access]:
+    """Vectors are pixels: of the input's own map if its last dimension is one vector."""
+    if nhwc(x.shape) == (*nhwc(y.shape)[:3], depth):
+        return whole(x, Alias.ROW), whole(y)
+    batch = x.elements // depth
+    return (
+        Access(x.index, (1, 1, batch, depth), dense=True),
+        Access(y.index, (1, 1, batch, y.elements // batch), dense=True),
+    )
+
+
+def _weight_params(
+    context: OpContext, x: Tensor, filters: Tensor, y: Tensor
+) -> tuple[tuple[str, Param], ...]:
+    """Weights, their offset, bias, and one factor, or one per output where they differ."""
+    scales = channel_scales(context, filters, axis=0, shifted=True)
+    factors = output_factors(context, x, y, scales)
+    quant = filters.quant
+    zero_point = 0 if quant is None or quant.per_channel else quant.zero_point
+    values = filter_values(context, x, filters, 0, zero_point)
+    bias = bias_table(context, context.optional_input(2), filters.shape[0])
+    sums = largest_sums(context, x, values, 0, zero_point)
+    _require_int32(context, sums, bias, factors)
+    per_channel = len(set(factors)) > 1
+    return (
+        ("per_channel", int(per_channel)),
+        ("weights_offset", -zero_point),
+        ("weights", weights(values)),
+        ("bias", bias),
+        *double_tables(factors if per_channel else factors[:1]),
+    )
+
+
+def _require_int32(
+    context: OpContext, sums: NDArray[np.int64], bias: Table | None, factors: list[float]
+) -> None:
+    """Refuse scales with which a product may leave int32, where the reference is undefined."""
+    largest = sums if bias is None else sums + np.abs(bias.values.astype(np.int64))
+    products = np.minimum(largest, 2**31) * np.array(factors)
+    if products.max() >= 2**31 - 256:
+        raise context.unsupported(
+            f"its scales can make an output code of {products.max():.3g}",
+            "quantise the model again with scales that fit the values",
+        )
+
+
+SPEC = OpSpec(name="FULLY_CONNECTED", max_version=14, lower=lower)
