@@ -21,6 +21,7 @@ from codegen.ops.base import (
     all_rows,
     nhwc,
 )
+from codegen.ops.requantize import require_factor
 
 LARGEST_COUNT = 2**31 // 255
 """Elements per mean for which sums of (x - zero point) fit into 32 bits."""
@@ -78,7 +79,9 @@ def lower(context: OpContext) -> Lowered:
 def _params(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
     x_quant = context.require_quant(context.input(0))
     y_quant = context.require_quant(context.output())
-    multiplier, shift = quantize_multiplier(x_quant.scale / y_quant.scale)
+    factor = x_quant.scale / y_quant.scale
+    require_factor(context, factor)
+    multiplier, shift = quantize_multiplier(factor)
     extra = min(layout.count.bit_length() - 1, 32, 31 + shift)
     _, h, w, channels = layout.image
     return (
@@ -97,6 +100,8 @@ def _axes(context: OpContext, x: Tensor) -> frozenset[int]:
     """The axes to average, none of them negative, each once."""
     axes = context.input(1)
     context.require_type(axes, DType.INT32)
+    if axes.elements == 0:  # no buffer holds them, so they do not look like a constant
+        return frozenset()
     listed = [int(a) for a in context.require_constant(axes).reshape(-1)]
     rank = len(x.shape)
     for a in listed:

@@ -56,12 +56,21 @@ def output_factors(
     """
     x_scale, y_scale = context.require_quant(x).scale, context.require_quant(y).scale
     factors = [x_scale * scale / y_scale for scale in filter_scales]
-    if max(factors) >= LARGEST_FACTOR:
+    require_factor(context, max(factors))
+    return factors
+
+
+def require_factor(context: OpContext, factor: float) -> None:
+    """Refuse a factor between sums and output codes that no 32-bit arithmetic can apply.
+
+    Raises:
+        Unsupported: for factors from `LARGEST_FACTOR`.
+    """
+    if factor >= LARGEST_FACTOR:
         raise context.unsupported(
-            f"its scales turn sums into codes by a factor of {max(factors):.3g}",
+            f"its scales turn sums into codes by a factor of {factor:.3g}",
             f"quantise the model again so that it is below {LARGEST_FACTOR:.3g}",
         )
-    return factors
 
 
 def filter_values(
