@@ -15,6 +15,7 @@ from codegen.errors import Unsupported
 from codegen.graph import Graph, Model
 from codegen.ops.base import TableKind
 from codegen.passes import simplify
+from codegen.passes.io_int8 import io_int8
 from codegen.plan import Plan, PlanOptions
 from codegen.planner.build import build_plan
 
@@ -89,7 +90,8 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
             f"the model has {len(model.graphs)} subgraphs ({names} besides the main one), which "
             "is not supported; export it without control flow or resource variables"
         )
-    return simplify(model.main)
+    graph = io_int8(model.main) if options.io == "int8" else model.main
+    return simplify(graph)
 
 
 def build(model: Model, title: str, board: Board, options: BuildOptions | None = None) -> Build:

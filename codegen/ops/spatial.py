@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from codegen.ops.base import OpContext, RowMap
 
+EXPLICIT = "EXPLICIT"
+"""The value of the option `padding` where a pass has set pad_top, pad_bottom, ..._left, ..._right;
+no file can hold it."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -59,21 +63,38 @@ class Window:
         return f"{size}{dilation} {self.padding}"
 
 
-def _axis(
-    context: OpContext, size: int, kernel: int, stride: int, dilation: int, padding: str
-) -> Axis:
+@dataclass(frozen=True)
+class _Options:
+    """Names of the options that shape one direction."""
+
+    stride: str
+    dilation: str
+    before: str
+    after: str
+
+
+_ROWS = _Options("stride_h", "dilation_h_factor", "pad_top", "pad_bottom")
+_COLUMNS = _Options("stride_w", "dilation_w_factor", "pad_left", "pad_right")
+
+
+def _axis(context: OpContext, names: _Options, size: int, kernel: int, padding: str) -> Axis:
+    stride = context.int_option(names.stride, 1)
+    dilation = context.int_option(names.dilation, 1)
     span = (kernel - 1) * dilation + 1
     if min(kernel, stride, dilation) < 1:
         raise context.invalid(f"kernel {kernel}, stride {stride} or dilation {dilation} is below 1")
-    if padding == "SAME":
+    if padding == EXPLICIT:
+        pad = context.int_option(names.before)
+        out = (size + pad + context.int_option(names.after) - span) // stride + 1
+    elif padding == "SAME":
         out = -(-size // stride)
+        pad = max(0, (out - 1) * stride + span - size) // 2
     elif padding == "VALID":
-        out = -(-(size - span + 1) // stride)
+        out, pad = -(-(size - span + 1) // stride), 0
     else:
         raise context.invalid(f"padding {padding} is not SAME or VALID")
     if out < 1:
         raise context.invalid(f"a window of {span} does not fit into {size} rows or columns")
-    pad = max(0, (out - 1) * stride + span - size) // 2
     return Axis(size, out, kernel, stride, dilation, pad)
 
 
@@ -84,20 +105,27 @@ def window(context: OpContext, in_hw: tuple[int, int], kernel_hw: tuple[int, int
         InvalidModel: for options that make no window.
     """
     padding = context.str_option("padding", "SAME")
-    h = _axis(
-        context,
-        in_hw[0],
-        kernel_hw[0],
-        context.int_option("stride_h", 1),
-        context.int_option("dilation_h_factor", 1),
-        padding,
-    )
-    w = _axis(
-        context,
-        in_hw[1],
-        kernel_hw[1],
-        context.int_option("stride_w", 1),
-        context.int_option("dilation_w_factor", 1),
-        padding,
-    )
+    h = _axis(context, _ROWS, in_hw[0], kernel_hw[0], padding)
+    w = _axis(context, _COLUMNS, in_hw[1], kernel_hw[1], padding)
     return Window(h, w, padding)
+
+
+def explicit_padding(
+    view: Window, before: tuple[int, int], size: tuple[int, int]
+) -> dict[str, int]:
+    """The options of a node that slides the window over a smaller map than `view` was made for.
+
+    `size` is that map's height and width, `before` the rows and columns by which it starts later.
+    """
+
+    def after(axis: Axis, pad: int, inner: int) -> int:
+        span = (axis.kernel - 1) * axis.dilation + 1
+        return max(0, (axis.out - 1) * axis.stride + span - inner - pad)
+
+    top, left = view.h.pad + before[0], view.w.pad + before[1]
+    return {
+        _ROWS.before: top,
+        _ROWS.after: after(view.h, top, size[0]),
+        _COLUMNS.before: left,
+        _COLUMNS.after: after(view.w, left, size[1]),
+    }

@@ -34,7 +34,7 @@ CG_KERNEL void cg_fill_elements(uint8_t *to, const void *value, int32_t element_
 }
 
 /* Channels [c0, c1) of one output pixel; `from` is the input pixel below it, null in the padding. */
-CG_KERNEL void cg_pad_pixel(const cg_pad_args *a, const uint8_t *from, uint8_t *to, int32_t c0,
+CG_KERNEL void cg_pad_pixel(uint8_t *to, const uint8_t *from, const cg_pad_args *a, int32_t c0,
                             int32_t c1)
 {
     const int32_t first = from != NULL ? cg_clamp(a->pad_front, c0, c1) : c1;
@@ -57,7 +57,7 @@ CG_KERNEL void cg_pad(const cg_pad_args *a, const cg_src *x, const cg_dst *y, co
             const int32_t in_col = col - a->pad_left;
             const int inside = row_inside && in_col >= 0 && in_col < a->in_w;
             const uint8_t *from = inside ? (const uint8_t *)cg_at(x, in_row, in_col) : NULL;
-            cg_pad_pixel(a, from, (uint8_t *)cg_put(y, row, col), r->c0, r->c1);
+            cg_pad_pixel((uint8_t *)cg_put(y, row, col), from, a, r->c0, r->c1);
         }
     }
 }

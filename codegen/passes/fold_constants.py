@@ -1,0 +1,171 @@
+"""Fold constants: operators that move or convert constant data run now, with numpy.
+
+Also folded are SHAPE of any tensor whose size is fixed, and the arithmetic that exporters do on
+shapes (STRIDED_SLICE, PACK, ...), so that the shape operand of a RESHAPE becomes a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen import ops
+from codegen.graph import DType, Graph, Node, Tensor
+from codegen.ops.base import OpContext
+from codegen.ops.movement import constant_ints, resolved_axis
+from codegen.ops.pad_common import paddings, zero_value
+from codegen.ops.padv2 import fill_value
+from codegen.ops.strided_slice import slicing
+from codegen.ops.transpose import permutation
+from codegen.passes.rewrite import for_each_node, with_tensor, without
+
+Array = NDArray[np.generic]
+Evaluate = Callable[[OpContext], list[Array] | None]
+"""The outputs of a node, or None where they are not known exactly."""
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """Replace the outputs of every foldable node by constants.
+
+    Raises:
+        CodegenError: for a foldable node that contradicts itself, as lowering it would.
+    """
+    return for_each_node(graph, _fold)
+
+
+def _fold(graph: Graph, node: Node) -> Graph:
+    context = OpContext(graph, node)
+    evaluate = _EVALUATE.get(node.op)
+    if evaluate is None or not _inputs_known(graph, node):
+        return graph
+    if node.op in ops.registry():
+        ops.lower(context)
+    values = evaluate(context)
+    if values is None or len(values) != len(node.outputs):
+        return graph
+    for index, value in zip(node.outputs, values, strict=True):
+        tensor = graph.tensors[index]
+        if value.shape != tensor.shape or value.dtype != tensor.dtype.numpy:
+            return graph
+        graph = with_tensor(graph, replace(tensor, raw=np.ascontiguousarray(value).tobytes()))
+    return without(graph, node)
+
+
+def _inputs_known(graph: Graph, node: Node) -> bool:
+    tensors = [graph.tensors[t] for t in node.inputs if t >= 0]
+    if node.op == "SHAPE":
+        return not any(t.free_dims for t in tensors)
+    readable = all(t.dtype.numpy is not None and not t.sparse for t in tensors)
+    return bool(tensors) and readable and all(t.is_constant for t in tensors)
+
+
+def _reshaped(context: OpContext) -> list[Array]:
+    return [context.input(0).array.reshape(context.output().shape)]
+
+
+def _transposed(context: OpContext) -> list[Array]:
+    return [np.transpose(context.input(0).array, permutation(context))]
+
+
+def _slice(context: OpContext) -> list[Array]:
+    begin, y = constant_ints(context, context.input(1)), context.output()
+    box = tuple(slice(b, b + n) for b, n in zip(begin, y.shape, strict=True))
+    return [context.input(0).array[box]]
+
+
+def _strided_slice(context: OpContext) -> list[Array]:
+    cut = slicing(context)
+    taken = [c.start + c.stride * np.arange(c.count) for c in cut.cuts]
+    return [context.input(0).array[np.ix_(*taken)].reshape(cut.shape)]
+
+
+def _concatenated(context: OpContext) -> list[Array]:
+    arrays = [context.input(i).array for i in range(len(context.node.inputs))]
+    return [np.concatenate(arrays, axis=context.int_option("axis"))]
+
+
+def _split(context: OpContext) -> list[Array]:
+    (axis,) = constant_ints(context, context.input(0))
+    return np.split(context.input(1).array, len(context.node.outputs), axis=axis)
+
+
+def _pad(context: OpContext) -> list[Array]:
+    return [_padded(context, zero_value(context.output()))]
+
+
+def _padv2(context: OpContext) -> list[Array]:
+    return [_padded(context, fill_value(context))]
+
+
+def _padded(context: OpContext, value: Array) -> Array:
+    y = np.full(context.output().shape, value)
+    inner = zip(paddings(context), context.input(0).shape, strict=True)
+    y[tuple(slice(before, before + size) for (before, _), size in inner)] = context.input(0).array
+    return y
+
+
+def _shape(context: OpContext) -> list[Array]:
+    return [np.array(context.input(0).shape, context.output().dtype.numpy)]
+
+
+def _packed(context: OpContext) -> list[Array]:
+    arrays = [context.input(i).array for i in range(len(context.node.inputs))]
+    if any(a.shape != arrays[0].shape or a.dtype != arrays[0].dtype for a in arrays):
+        raise context.invalid("the inputs differ in shape or type")
+    axis = resolved_axis(context, context.int_option("axis"), arrays[0].ndim + 1)
+    return [np.stack(arrays, axis=axis)]
+
+
+def _dequantized(context: OpContext) -> list[Array] | None:
+    """Scale times code: a product of float32 and at most 17 bits, rounded once."""
+    x = context.input(0)
+    if x.dtype is DType.FLOAT16:
+        return [x.array.astype(np.float32)]
+    if x.dtype not in (DType.INT8, DType.UINT8, DType.INT16) or not (x.quant and x.quant.scales):
+        return None
+    scale, zero = (_along_axis(x, values) for values in (x.quant.scales, x.quant.zero_points))
+    return [(scale * (x.array.astype(np.float64) - zero)).astype(np.float32)]
+
+
+def _along_axis(x: Tensor, values: tuple[float, ...] | tuple[int, ...]) -> NDArray[np.float64]:
+    """One value for all, or one per slice of the quantised axis, ready to broadcast."""
+    shape = [1] * len(x.shape)
+    if x.quant and len(values) > 1:
+        shape[x.quant.axis] = len(values)
+    return np.array(values, np.float64).reshape(shape)
+
+
+def _quantized(context: OpContext) -> list[Array] | None:
+    """As docs/numerics.md states; None where the reference's conversion is undefined."""
+    x, y = context.input(0), context.output()
+    if x.dtype is not DType.FLOAT32 or y.dtype not in (DType.INT8, DType.UINT8, DType.INT16):
+        return None
+    quant = context.require_quant(y)
+    ratio = x.array.astype(np.float32) / np.float32(quant.scale)
+    if not np.all(np.abs(ratio) < 2**30):
+        return None
+    away = np.copysign(np.floor(np.abs(ratio.astype(np.float64)) + 0.5), ratio)
+    limits = np.iinfo(y.dtype.value)
+    clamped = np.clip(away + quant.zero_point, limits.min, limits.max)
+    return [clamped.astype(y.dtype.value)]
+
+
+_EVALUATE: Mapping[str, Evaluate] = {
+    "RESHAPE": _reshaped,
+    "SQUEEZE": _reshaped,
+    "EXPAND_DIMS": _reshaped,
+    "TRANSPOSE": _transposed,
+    "SLICE": _slice,
+    "STRIDED_SLICE": _strided_slice,
+    "CONCATENATION": _concatenated,
+    "SPLIT": _split,
+    "PAD": _pad,
+    "PADV2": _padv2,
+    "SHAPE": _shape,
+    "PACK": _packed,
+    "QUANTIZE": _quantized,
+    "DEQUANTIZE": _dequantized,
+}

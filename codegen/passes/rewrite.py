@@ -1,0 +1,60 @@
+"""Steps that several passes are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from codegen.graph import Graph, Node, Tensor
+
+
+def reads_from(graph: Graph, source: Mapping[int, int]) -> Graph:
+    """Let every reader of a tensor in `source` read the tensor that it is mapped to."""
+
+    def renamed(node: Node) -> Node:
+        inputs = tuple(source.get(t, t) for t in node.inputs)
+        return node if inputs == node.inputs else replace(node, inputs=inputs)
+
+    return replace(graph, nodes=tuple(map(renamed, graph.nodes)))
+
+
+def without(graph: Graph, removed: Node) -> Graph:
+    """The graph less one node, found by its index in the file."""
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n.index != removed.index))
+
+
+def with_node(graph: Graph, node: Node) -> Graph:
+    """The graph with the node of the same index exchanged for `node`."""
+    nodes = tuple(node if n.index == node.index else n for n in graph.nodes)
+    return replace(graph, nodes=nodes)
+
+
+def with_tensor(graph: Graph, tensor: Tensor) -> Graph:
+    """The graph with the tensor of the same index exchanged for `tensor`."""
+    tensors = tuple(tensor if t.index == tensor.index else t for t in graph.tensors)
+    return replace(graph, tensors=tensors)
+
+
+def same_codes(first: Tensor, second: Tensor) -> bool:
+    """Whether two tensors of equal bytes are the same in every respect but their names."""
+    return first.shape == second.shape and same_meaning(first, second)
+
+
+def same_meaning(first: Tensor, second: Tensor) -> bool:
+    """Whether equal bytes stand for equal values in both: same type, scales and zero points."""
+    return first.dtype is second.dtype and _scales(first) == _scales(second)
+
+
+def _scales(tensor: Tensor) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    quant = tensor.quant
+    return ((), ()) if quant is None or not quant.scales else (quant.scales, quant.zero_points)
+
+
+def for_each_node(graph: Graph, rewrite: Callable[[Graph, Node], Graph]) -> Graph:
+    """Apply `rewrite` to each node in order, as it then stands; nodes gone by then are skipped."""
+    for index in [node.index for node in graph.nodes]:
+        for node in graph.nodes:
+            if node.index == index:
+                graph = rewrite(graph, node)
+                break
+    return graph
