@@ -144,7 +144,8 @@ def _quantized(context: OpContext) -> list[Array] | None:
     if x.dtype is not DType.FLOAT32 or y.dtype not in (DType.INT8, DType.UINT8, DType.INT16):
         return None
     quant = context.require_quant(y)
-    ratio = x.array.astype(np.float32) / np.float32(quant.scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = x.array.astype(np.float32) / np.float32(quant.scale)
     if not np.all(np.abs(ratio) < 2**30):
         return None
     away = np.copysign(np.floor(np.abs(ratio.astype(np.float64)) + 0.5), ratio)
