@@ -13,7 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__) || defined(__clang__)
+/* GCC 12 takes calls of some functions that write static arrays for dead and drops them (it
+ * happens where stores are strided); noipa keeps it from looking into them from outside. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define CG_ALWAYS_INLINE inline __attribute__((always_inline))
+#define CG_NOINLINE __attribute__((noipa))
+#elif defined(__GNUC__) || defined(__clang__)
 #define CG_ALWAYS_INLINE inline __attribute__((always_inline))
 #define CG_NOINLINE __attribute__((noinline))
 #else
