@@ -35,6 +35,28 @@ def quantize_multiplier(value: float) -> tuple[int, int]:
     return fixed, exponent
 
 
+def wrapped(value: int) -> int:
+    """`value` modulo 2**32 as an int32."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def high_mul(a: int, b: int, bits: int = 31) -> int:
+    """a * b / 2**bits, halves upwards; only the product of two minima saturates."""
+    return min((a * b + (1 << (bits - 1))) >> bits, (1 << bits) - 1)
+
+
+def rounding_shift(value: int, bits: int) -> int:
+    """value / 2**bits to the nearest integer, halves away from zero."""
+    half = (1 << bits) >> 1
+    return (value + half) >> bits if value >= 0 else -((half - value) >> bits)
+
+
+def requantize_twice(value: int, multiplier: int, shift: int) -> int:
+    """value * multiplier * 2**(shift - 31), rounded after each step as `cg_requantize_twice`."""
+    left = wrapped(value << max(shift, 0))
+    return rounding_shift(high_mul(left, multiplier), max(-shift, 0))
+
+
 def integer_range(dtype: DType) -> tuple[int, int]:
     """Smallest and largest value of an integer type."""
     info = np.iinfo(dtype.value)

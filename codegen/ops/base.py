@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.errors import InvalidModel, Unsupported
+from codegen.fixed_point import integer_range
 from codegen.graph import Attribute, DType, Graph, Node, Quantization, Tensor
 
 Map = tuple[int, int, int, int]
@@ -136,7 +137,8 @@ class Call:
         params: integers, floats, tables (pointers to constant arrays) or None (null pointer).
         scratch: bytes of working memory, planned like any buffer; 0 means no such argument.
         rows_per_step: output rows that the kernel makes in one go (see Alias.ROW).
-        pointwise: over dense maps of equal size the call may run on one flat row of elements.
+        pointwise: over dense maps of equal size the call may run on one flat row of elements;
+            an input of one element serves all of them.
     """
 
     kernel: str
@@ -242,7 +244,8 @@ class OpContext:
         """The per-tensor quantisation of `tensor`.
 
         Raises:
-            InvalidModel: if it has none, or one per channel, or a scale that is not positive.
+            InvalidModel: if it has none, or one per channel, a scale that is not positive, or a
+                zero point that is no value of its type.
         """
         quant = tensor.quant
         if quant is None or not quant.scales:
@@ -251,6 +254,9 @@ class OpContext:
             raise self.invalid(f"{tensor.label} has a scale per channel where one is expected")
         if not (quant.scale > 0 and math.isfinite(quant.scale)):
             raise self.invalid(f"{tensor.label} has the scale {quant.scale}")
+        low, high = integer_range(tensor.dtype)
+        if not low <= quant.zero_point <= high:
+            raise self.invalid(f"{tensor.label} has the zero point {quant.zero_point}")
         return quant
 
     def require_shape(self, tensor: Tensor, expected: tuple[int, ...]) -> None:

@@ -117,6 +117,26 @@ def multiplier_tables(real: list[float]) -> tuple[Table, Table]:
     return table(multipliers), table(shifts)
 
 
+def factor(context: OpContext, real: float, limit: float = 2.0**30) -> tuple[int, int]:
+    """One real factor as multiplier and shift.
+
+    Raises:
+        Unsupported: if it is not below `limit`, where fixed point has no room for it.
+    """
+    if not real < limit:
+        raise context.unsupported(
+            f"the scales of its tensors differ by a factor of {real:.3g}",
+            "quantise the model again with data like that of the real input",
+        )
+    return quantize_multiplier(real)
+
+
+def float32_factor(a: float, b: float, divisor: float) -> float:
+    """a * b / divisor in float32, from left to right; infinite where that overflows."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(a) * np.float32(b) / np.float32(divisor))
+
+
 def bias_table(context: OpContext, bias: Tensor | None, channels: int) -> Table | None:
     """The int32 bias as a table; None when it is absent.
 

@@ -117,13 +117,14 @@ def relu(x: Codes, qx: Q, qy: Q, activation: str) -> Codes:
 
 def leaky_relu(x: Codes, qx: Q, qy: Q, alpha: float) -> Codes:
     identity = float(np.float32(qx.scale) / np.float32(qy.scale))
-    slope = float(np.float32(qx.scale) * np.float32(alpha) / np.float32(qy.scale))
+    slope = float(np.float32(qx.scale) * np.float32(abs(alpha)) / np.float32(qy.scale))
+    sign = -1 if alpha < 0 else 1
     centred = ints(x) - qx.zero_point
     return finish(
         np.where(
             centred >= 0,
             requant(centred, *quantize_multiplier(identity)),
-            requant(centred, *quantize_multiplier(slope)),
+            sign * requant(centred, *quantize_multiplier(slope)),
         ),
         qy,
     )

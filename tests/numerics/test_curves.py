@@ -38,11 +38,16 @@ def test_relu(check: Check, kind: str) -> None:
 def test_leaky_relu(check: Check) -> None:
     def case(draw: Draw) -> Pair:
         alpha = float(np.float32(draw.rng.uniform(-0.5, 1.5)))
+        qx, qy = draw.q(), draw.q()
+        if draw.below(0, 2):  # so that exact ties are frequent
+            alpha = round(8 * alpha) / 8
+            qx = Q(np.float32(2.0 ** draw.below(-8, 0)), qx.zero_point)
+            qy = Q(np.float32(2.0 ** draw.below(-8, 0)), qy.zero_point)
         return _curve(
             "LEAKY_RELU",
             lambda x, qx, qy: curves.leaky_relu(x, qx, qy, alpha),
-            draw.q(),
-            draw.q(),
+            qx,
+            qy,
             version=2,
             alpha=alpha,
         )

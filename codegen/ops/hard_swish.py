@@ -1,0 +1,70 @@
+"""HARD_SWISH, int8: x * min(max(x + 3, 0), 6) / 6.
+
+Maths: TFLite's reference `HardSwish` in 16-bit fixed point, see docs/numerics.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.fixed_point import high_mul, rounding_shift
+from codegen.graph import Quantization
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.requantize import factor, float32_factor
+
+
+@dataclass(frozen=True)
+class Factor16:
+    """multiplier * 2**(shift - 15), a factor whose multiplier was cut to 16 bits."""
+
+    multiplier: int
+    shift: int
+
+
+def _factor16(context: OpContext, real: float) -> Factor16:
+    multiplier, shift = factor(context, real)
+    return Factor16(min((multiplier + 2**15) >> 16, 2**15 - 1), shift)
+
+
+def _saturated16(value: int) -> int:
+    return min(max(value, -(2**15)), 2**15 - 1)
+
+
+def _ramp(value: int, slope: Factor16) -> int:
+    """min(max(x + 3, 0), 6) / 6 in 15 fractional bits, from x in `value` units."""
+    if slope.shift > 0:
+        value = _saturated16(value << (slope.shift - 1))
+    value = high_mul(value, slope.multiplier, 15)
+    if slope.shift > 0:
+        value = _saturated16(value << 1)
+    if slope.shift < 0:
+        value = rounding_shift(value, -slope.shift)
+    return (value + 2**15) >> 1
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x of any shape -> y of the same."""
+    x, y = int8_pair(context)
+    x_quant, y_quant = context.require_quant(x), context.require_quant(y)
+    output = _factor16(context, float32_factor(x_quant.scale, 1 / 128, y_quant.scale))
+    slope = _factor16(context, float32_factor(x_quant.scale, 1 / 128, 3 / 2**15))
+    if output.shift > 0:
+        raise context.unsupported(
+            f"the scale of {x.label} is 128 times that of {y.label} or more",
+            "quantise the model again with data like that of the real input",
+        )
+    return lookup(x, y, lambda code: _result(code, x_quant, y_quant, output, slope))
+
+
+def _result(
+    code: int, x_quant: Quantization, y_quant: Quantization, output: Factor16, slope: Factor16
+) -> int:
+    value = (code - x_quant.zero_point) << 7
+    scaled = high_mul(value, output.multiplier, 15)
+    product = _ramp(value, slope) * scaled
+    truncated = product >> 15 if product >= 0 else -(-product >> 15)
+    return rounding_shift(truncated, -output.shift) + y_quant.zero_point
+
+
+SPEC = OpSpec(name="HARD_SWISH", max_version=1, lower=lower)

@@ -1,0 +1,44 @@
+"""LEAKY_RELU, int8: x where it is not negative, alpha * x elsewhere; any alpha.
+
+Maths: TFLite's reference `QuantizeLeakyRelu`: one factor per side of the zero point, both
+computed in float32, two roundings. A negative slope is the negated result of a positive one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from codegen.fixed_point import requantize_twice
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.requantize import factor, float32_factor
+
+
+def _alpha(context: OpContext) -> float:
+    alpha = context.option("alpha", 0.0)
+    if not isinstance(alpha, int | float) or not math.isfinite(alpha):
+        raise context.invalid(f"option alpha is {alpha!r}, not a finite number")
+    return float(alpha)
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x of any shape -> y of the same."""
+    x, y = int8_pair(context)
+    x_quant, y_quant, alpha = context.require_quant(x), context.require_quant(y), _alpha(context)
+    positive = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
+    negative = factor(context, float32_factor(x_quant.scale, abs(alpha), y_quant.scale))
+    sign = -1 if alpha < 0 else 1
+
+    def result(code: int) -> int:
+        value = code - x_quant.zero_point
+        scaled = (
+            requantize_twice(value, *positive)
+            if value >= 0
+            else sign * requantize_twice(value, *negative)
+        )
+        return scaled + y_quant.zero_point
+
+    return lookup(x, y, result, f"alpha {alpha:g}")
+
+
+SPEC = OpSpec(name="LEAKY_RELU", max_version=2, lower=lower)

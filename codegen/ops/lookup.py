@@ -1,0 +1,47 @@
+"""Operators of one 8-bit variable: a table with the result of each of the 256 codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from codegen.fixed_point import integer_range
+from codegen.graph import DType, Tensor
+from codegen.ops.base import Alias, Call, Lowered, OpContext, table, whole
+
+
+def int8_pair(context: OpContext) -> tuple[Tensor, Tensor]:
+    """The only input and output: both int8, quantised and of one shape.
+
+    Raises:
+        Unsupported: for another type.
+        InvalidModel: for a missing quantisation or a different shape.
+    """
+    x, y = context.input(0), context.output()
+    for tensor in (x, y):
+        context.require_type(tensor, DType.INT8)
+        context.require_quant(tensor)
+    context.require_shape(y, x.shape)
+    return x, y
+
+
+def lookup(x: Tensor, y: Tensor, result: Callable[[int], int], summary: str = "") -> Lowered:
+    """The operator that maps every code c of `x` to `result(c)`, saturated to the type of `y`.
+
+    Shapes: x of any shape -> y of the same; int8 or uint8 on either side.
+    """
+    (first, last), (low, high) = integer_range(x.dtype), integer_range(y.dtype)
+    # In the order of the codes as bytes: int8 starts at 0 and has its negative half behind.
+    codes = (*range(last + 1), *range(first, 0))
+    results = [min(max(result(code), low), high) % 256 for code in codes]
+    call = Call(
+        kernel="cg_lookup_s8",
+        header="cg_lookup.h",
+        args="cg_lookup_args",
+        params=(("table", table(np.array(results, np.uint8))),),
+        inputs=(whole(x, Alias.ELEMENT),),
+        outputs=(whole(y),),
+        pointwise=True,
+    )
+    return Lowered(calls=(call,), summary=summary)

@@ -1,0 +1,18 @@
+"""TANH, int8."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.float_curve import float_curve
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x of any shape -> y of the same."""
+    return float_curve(context, lambda real: np.float32(math.tanh(real)))
+
+
+SPEC = OpSpec(name="TANH", max_version=3, lower=lower)
