@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from codegen.graph import Graph
@@ -30,9 +31,12 @@ def call_steps(
 
 
 def _can_flatten(call: Call) -> bool:
+    """Whether every operand is as large as the output, or one element for all of it."""
     accesses = (*call.inputs, *call.outputs)
-    maps = {access.map for access in accesses}
-    return len(maps) == 1 and all(a.box is None and not a.shared for a in accesses)
+    full = [access for access in accesses if math.prod(access.map) > 1]
+    one_map = len({access.map for access in full}) <= 1
+    whole = all(access.box is None for access in accesses)
+    return one_map and whole and not any(access.shared for access in full)
 
 
 def _whole_range(call: Call) -> Range:

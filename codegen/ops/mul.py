@@ -1,0 +1,36 @@
+"""MUL, int8, with broadcasting and a fused activation.
+
+Maths: TFLite's reference `Mul`: the product of the distances to the zero points times
+a scale * b scale / y scale, a factor computed in float32; two roundings.
+"""
+
+from __future__ import annotations
+
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
+from codegen.ops.requantize import clamp_params, factor, float32_factor, fused_activation
+
+KERNEL = Kernel("cg_mul_s8", "cg_mul.h", "cg_mul_args")
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: a and b of any shapes that broadcast -> y of the common one."""
+    operands = a, b, y = int8_operands(context)
+    a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
+    real = float32_factor(a_quant.scale, b_quant.scale, y_quant.scale)
+    multiplier, shift = factor(context, real)
+    params = (
+        ("a_offset", -a_quant.zero_point),
+        ("b_offset", -b_quant.zero_point),
+        ("output_offset", y_quant.zero_point),
+        ("multiplier", multiplier),
+        ("shift", shift),
+        *clamp_params(context, y),
+    )
+    words = (operand_summary(a, b, y), fused_activation(context))
+    return Lowered(
+        calls=broadcast_calls(KERNEL, operands, params), summary=" ".join(filter(None, words))
+    )
+
+
+SPEC = OpSpec(name="MUL", max_version=7, lower=lower)
