@@ -17,7 +17,9 @@ from codegen.ops.base import TableKind
 from codegen.passes import simplify
 from codegen.passes.io_int8 import io_int8
 from codegen.plan import Plan, PlanOptions
+from codegen.plan_json import plan_document
 from codegen.planner.build import build_plan
+from codegen.planner.checker import require_safe
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,13 @@ def build(model: Model, title: str, board: Board, options: BuildOptions | None =
 
     Raises:
         CodegenError: anything that stops the build, in one line.
+        UnsafePlan: a plan that the independent checker refuses, which is a bug.
     """
     options = options or BuildOptions()
     start = time.perf_counter()
     name = identifier(options.name if options.name is not None else title)
     plan = build_plan(prepare_graph(model, options), board, options.plan)
+    require_safe(plan_document(plan, name))
     info = ModelInfo(name, title, model.sha256, options.words())
     files = emit(plan, info)
     return Build(name, plan, files, time.perf_counter() - start)

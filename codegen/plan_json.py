@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.graph import Graph
 from codegen.ops.base import Access, RowMap
 from codegen.plan import FORMAT_VERSION, Affine, KernelStep, Layer, Loop, Plan, Step, View
 
@@ -57,11 +58,11 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
             }
             for b in plan.buffers
         ],
-        "layers": [_layer(layer) for layer in plan.layers],
+        "layers": [_layer(layer, plan.graph) for layer in plan.layers],
     }
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def _layer(layer: Layer, graph: Graph) -> dict[str, Any]:
     node = layer.node
     return {
         "operator": node.index,
@@ -71,8 +72,20 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "inputs": [t for t in node.inputs if t >= 0],
         "outputs": list(node.outputs),
         "note": layer.note,
+        "views": _views(layer, graph),
         "steps": [_step(step) for step in layer.steps],
     }
+
+
+def _views(layer: Layer, graph: Graph) -> list[dict[str, Any]]:
+    """Which bytes of its inputs are the outputs of a layer that needs no code."""
+    source = layer.lowered.view_of
+    if layer.steps or source is None:
+        return []
+    size = [1, 1, 1, graph.tensors[source].nbytes]
+    whole = {"map": size, "start": [0, 0, 0, 0], "size": size}
+    result = layer.node.outputs[0]
+    return [{"source": {"tensor": source} | whole, "result": {"tensor": result} | whole}]
 
 
 def _step(step: Step) -> dict[str, Any]:
@@ -87,6 +100,7 @@ def _kernel(step: KernelStep) -> dict[str, Any]:
     return {
         "kernel": call.kernel,
         "range": [r.y0, r.y1, r.x0, r.x1, r.c0, r.c1],
+        "image": _affine(step.image),
         "rows_per_step": call.rows_per_step,
         "scratch": step.scratch,
         "scratch_bytes": call.scratch,

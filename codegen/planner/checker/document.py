@@ -1,0 +1,268 @@
+"""The schema of plan.json as the checker reads it; docs/plan_format.md says what fields mean.
+
+Whatever the schema does not know is refused: a field that the checker ignored could change what
+the plan means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    ValidationError,
+)
+
+FORMAT = "codegen-plan"
+VERSION = 1
+
+# Offsets and strides are int32_t in the C code.
+Signed = Annotated[StrictInt, Field(ge=-(2**31), lt=2**31)]
+Count = Annotated[StrictInt, Field(ge=0, lt=2**31)]
+Positive = Annotated[StrictInt, Field(ge=1, lt=2**31)]
+Bytes = Annotated[StrictInt, Field(ge=0, lt=2**40)]
+Name = Annotated[StrictStr, Field(min_length=1)]
+Map = tuple[Positive, Positive, Positive, Positive]
+Start = tuple[Count, Count, Count, Count]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Memory(_Model):
+    """A memory of the board and the arena in it, in bytes."""
+
+    name: Name
+    kind: Literal["ram", "flash"]
+    usable: Bytes
+    alignment: Positive
+    arena_bytes: Count
+    used: Bytes
+
+
+class Tensor(_Model):
+    """A tensor that has a place, or that the caller gives or gets."""
+
+    id: Count
+    name: StrictStr
+    type: Name
+    shape: tuple[Count, ...]
+    bytes: Count
+    buffer: Name | None
+
+
+class Buffer(_Model):
+    """Bytes with one address, live in layers first..last inclusive."""
+
+    name: Name
+    home: Literal["arena", "constant", "caller_input", "caller_output"]
+    memory: StrictStr
+    offset: Count
+    size: Positive
+    first: Annotated[StrictInt, Field(ge=-1, lt=2**31)]
+    last: Annotated[StrictInt, Field(ge=-1, lt=2**31)]
+    tensors: tuple[Count, ...]
+
+
+class Affine(_Model):
+    """constant + sum of coefficient * loop variable."""
+
+    constant: Signed
+    terms: tuple[tuple[Name, Signed], ...]
+
+    def at(self, env: dict[str, int]) -> int:
+        """The value for these loop variables."""
+        return self.constant + sum(factor * env[name] for name, factor in self.terms)
+
+
+class Part(_Model):
+    """The whole map of a tensor as (n, h, w, c), and the part of it that is meant."""
+
+    map: Map
+    start: Start
+    size: Map
+
+
+class Box(Part):
+    """The part that a kernel touches; a shared one serves every image of the batch."""
+
+    shared: StrictBool
+
+
+class TensorPart(Part):
+    """A part of a tensor, independent of where it lies."""
+
+    tensor: Count
+
+
+class Share(_Model):
+    """`result` is, byte after byte, the same memory as `source`."""
+
+    source: TensorPart
+    result: TensorPart
+
+
+class View(_Model):
+    """Where a kernel finds a box of a tensor."""
+
+    tensor: Count
+    buffer: Name
+    offset: Affine
+    row: Count
+    pixel: Count
+    height: Positive
+    width: Positive
+    pixel_bytes: Positive
+    ring: Count
+    row0: Count
+    col0: Count
+    box: Box
+
+
+class RowFormula(_Model):
+    """Output row y needs input rows [y * stride + offset, ... + span), clamped to the map."""
+
+    stride: Count
+    offset: Signed
+    span: Positive
+
+
+class RowTable(_Model):
+    """Output row y needs input rows [first, end) = table[y]."""
+
+    table: Annotated[tuple[tuple[Count, Count], ...], Field(min_length=1)]
+
+
+def _rows_tag(value: Any) -> str:
+    tabled = "table" in value if isinstance(value, dict) else isinstance(value, RowTable)
+    return "#table" if tabled else "#formula"
+
+
+RowMap = Annotated[
+    Annotated[RowFormula, Tag("#formula")] | Annotated[RowTable, Tag("#table")],
+    Discriminator(_rows_tag),
+]
+
+
+class Read(View):
+    """An input of a kernel, with what the kernel promises about it."""
+
+    alias: Literal["none", "row", "pixel", "element"]
+    rows: RowMap
+
+
+class Kernel(_Model):
+    """One kernel call over the range (y0, y1, x0, x1, c0, c1) of its outputs."""
+
+    kernel: Name
+    range: tuple[Count, Count, Count, Count, Count, Count]
+    image: Affine
+    rows_per_step: Positive
+    scratch: Name | None
+    scratch_bytes: Count
+    reads: tuple[Read, ...]
+    writes: Annotated[tuple[View, ...], Field(min_length=1)]
+
+
+class Loop(_Model):
+    """`body` with the variable `loop` = 0 .. count - 1."""
+
+    loop: Name
+    count: Positive
+    body: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+def _step_tag(value: Any) -> str:
+    looped = "loop" in value if isinstance(value, dict) else isinstance(value, Loop)
+    return "#loop" if looped else "#kernel"
+
+
+Step = Annotated[
+    Annotated[Kernel, Tag("#kernel")] | Annotated[Loop, Tag("#loop")], Discriminator(_step_tag)
+]
+
+
+class Layer(_Model):
+    """What one operator became."""
+
+    operator: Count
+    kind: Name
+    summary: StrictStr
+    macs: Annotated[StrictInt, Field(ge=0)]
+    inputs: tuple[Count, ...]
+    outputs: tuple[Count, ...]
+    note: StrictStr
+    views: tuple[Share, ...]
+    steps: tuple[Step, ...]
+
+
+class Document(_Model):
+    """The whole plan."""
+
+    format: StrictStr
+    version: StrictInt
+    model: StrictStr
+    board: StrictStr
+    order: StrictStr
+    arena: StrictStr
+    lower_bound_bytes: Bytes
+    memories: tuple[Memory, ...]
+    inputs: tuple[Count, ...]
+    outputs: tuple[Count, ...]
+    keep_input: StrictBool
+    tensors: tuple[Tensor, ...]
+    buffers: tuple[Buffer, ...]
+    layers: tuple[Layer, ...]
+
+
+def parse(document: object) -> tuple[Document | None, list[str]]:
+    """The document and no faults, or None and one line for every wrong field."""
+    if not isinstance(document, dict):
+        return None, [f"plan: must be an object, not {_shown(document)}"]
+    if document.get("format") != FORMAT:
+        return None, [f"format: must be {FORMAT!r}, not {_shown(document.get('format'))}"]
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        return None, [
+            f"version: must be {VERSION}, which this checker knows, not {_shown(version)}"
+        ]
+    try:
+        return Document.model_validate(document), []
+    except ValidationError as error:
+        return None, list(_lines(error))
+
+
+def _lines(invalid: ValidationError) -> Iterator[str]:
+    for error in invalid.errors(include_url=False):
+        what = re.sub("^(Input|Field|Value) ", "", error["msg"])
+        shown = "" if error["type"] in ("missing", "extra_forbidden") else _shown(error["input"])
+        yield _printable(f"{_field(error['loc'])}: {what}" + (f", not {shown}" if shown else ""))
+
+
+def _field(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif not part.startswith("#"):
+            text += f".{part}"
+    return text.removeprefix(".") or "plan"
+
+
+def _shown(value: object) -> str:
+    text = type(value).__name__ if isinstance(value, dict | list) else repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _printable(line: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in line)

@@ -1,0 +1,113 @@
+"""Faults of the declared addresses and lifetimes: budgets, alignment, pairs of live buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from codegen.planner.checker.document import Buffer, Memory
+from codegen.planner.checker.index import Index, layer_label, loops_entered_once
+
+
+def placement(index: Index) -> Iterator[str]:
+    """Everything wrong with sizes, addresses and lifetimes of buffers."""
+    arenas: dict[str, list[Buffer]] = {m.name: [] for m in index.document.memories}
+    for buffer in index.document.buffers:
+        if buffer.home == "arena":
+            arenas[buffer.memory].append(buffer)
+    shared = set(_steps_between_buffers(index))
+    for memory in index.document.memories:
+        yield from _memory(memory, arenas[memory.name])
+        yield from _overlaps(memory.name, arenas[memory.name], shared)
+    yield from _lifetimes(index)
+
+
+def _memory(memory: Memory, buffers: list[Buffer]) -> Iterator[str]:
+    name = memory.name
+    if memory.alignment.bit_count() != 1:
+        yield f"memory {name}: alignment {memory.alignment} is no power of two"
+    if buffers and memory.kind != "ram":
+        yield f"memory {name}: is {memory.kind}, where nothing can be written"
+    end = max((b.offset + b.size for b in buffers), default=0)
+    if memory.arena_bytes != end:
+        yield f"memory {name}: its arena ends at byte {end}, not {memory.arena_bytes}"
+    if not memory.arena_bytes <= memory.used <= memory.usable:
+        yield (
+            f"memory {name}: over budget: arena of {memory.arena_bytes}, {memory.used} bytes used "
+            f"in all, {memory.usable} usable"
+        )
+    for buffer in buffers:
+        if buffer.offset % memory.alignment:
+            yield (
+                f"buffer {buffer.name}: misaligned: offset {buffer.offset} in {name} is no multiple "
+                f"of {memory.alignment}"
+            )
+
+
+def _steps_between_buffers(index: Index) -> Iterator[tuple[str, str, int]]:
+    """(buffer read, buffer written, position of the layer) of every kernel step."""
+    for position, layer in enumerate(index.document.layers):
+        for _, kernel, _ in loops_entered_once(layer.steps):
+            for read in kernel.reads:
+                for write in kernel.writes:
+                    yield read.buffer, write.buffer, position
+
+
+def _overlaps(
+    memory: str, buffers: list[Buffer], shared: set[tuple[str, str, int]]
+) -> Iterator[str]:
+    """Pairs of buffers with common bytes at a common time.
+
+    One exception: a buffer that dies in the very layer that reads it and writes the other. Whether
+    the kernel's order allows that is proven byte by byte elsewhere.
+    """
+    columns = [(b.offset, b.offset + b.size, b.first, b.last) for b in buffers]
+    start, end, first, last = np.array(columns, np.int64).reshape(-1, 4).T
+    meet = (start[:, None] < end) & (start < end[:, None])
+    meet &= (first[:, None] <= last) & (first <= last[:, None])
+    for i, j in np.argwhere(np.triu(meet, 1)).tolist():
+        a, b = sorted((buffers[i], buffers[j]), key=lambda buffer: buffer.first)
+        handed_over = a.last == b.first and (a.name, b.name, b.first) in shared
+        if not handed_over:
+            low, high = max(a.offset, b.offset), min(a.offset + a.size, b.offset + b.size)
+            yield (
+                f"buffers {a.name} and {b.name} overlap in bytes {low}..{high - 1} of {memory} "
+                f"while both live, in layers {max(a.first, b.first)}..{min(a.last, b.last)}"
+            )
+
+
+def _lifetimes(index: Index) -> Iterator[str]:
+    document = index.document
+    end = len(document.layers)
+    for buffer in document.buffers:
+        if not buffer.first <= buffer.last <= end:
+            yield f"buffer {buffer.name}: lives in layers {buffer.first}..{buffer.last} of {end}"
+    for t in document.inputs:
+        yield from _covers(
+            index, index.tensors[t].buffer, -1, f"the model's input {index.label(t)}"
+        )
+        if document.keep_input:
+            yield from _covers(index, index.tensors[t].buffer, end, f"input {index.label(t)}, kept")
+    for t in document.outputs:
+        what = f"the model's output {index.label(t)}"
+        yield from _covers(index, index.tensors[t].buffer, end, what)
+    for position, layer in enumerate(document.layers):
+        label = layer_label(position, layer)
+        for path, kernel, _ in loops_entered_once(layer.steps):
+            for view in (*kernel.reads, *kernel.writes):
+                what = f"{label}, step {path}: {index.label(view.tensor)}"
+                yield from _covers(index, view.buffer, position, what)
+            if kernel.scratch is not None:
+                what = f"{label}, step {path}: scratch"
+                yield from _covers(index, kernel.scratch, position, what)
+
+
+def _covers(index: Index, name: str | None, position: int, what: str) -> Iterator[str]:
+    buffer = index.buffers[name or ""]
+    if not buffer.first <= position <= buffer.last:
+        when = "before the first layer" if position < 0 else f"at layer {position}"
+        yield (
+            f"{what}: is used {when}, but buffer {buffer.name} lives in layers "
+            f"{buffer.first}..{buffer.last} only"
+        )

@@ -1,0 +1,154 @@
+"""The proof of contents: the plan is executed on a memory of tags, in order of time.
+
+Every execution of every kernel step first has to find the input that it needs complete and
+intact; then its output takes effect. The caller writes the inputs before the first layer and reads
+the outputs after the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.planner.checker.document import Kernel, Layer, Share
+from codegen.planner.checker.index import Index, executed, layer_label
+from codegen.planner.checker.memory import TaggedMemory, part_window
+from codegen.planner.checker.order import overwritten_too_early
+from codegen.planner.checker.regions import Misplaced, Touch, read, written
+
+Flags = NDArray[np.bool_]
+
+
+class Simulation:
+    """One execution of a plan whose references are known to resolve."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._memory = TaggedMemory(index)
+        self._produced: dict[int, Flags] = {}
+        self._complete = {t for t in index.tensors if index.home(t) == "constant"}
+        self._complete.update(index.document.inputs)
+        self._last_layer = {
+            t: position
+            for position, layer in enumerate(index.document.layers)
+            for t in layer.outputs
+        }
+        self.executions = 0
+        self.bytes_read = 0
+        self.bytes_written = 0
+
+    def run(self) -> Iterator[str]:
+        """Execute everything and yield a line for each fault, in order of time."""
+        document = self._index.document
+        for t in document.inputs:
+            self._memory.fill(t)
+        for position, layer in enumerate(document.layers):
+            yield from self._layer(position, layer)
+        for t in document.outputs:
+            if missing := self._memory.missing(t):
+                yield f"at the end: the model's output {self._index.label(t)}: {missing}"
+        for t in document.inputs if document.keep_input else ():
+            if missing := self._memory.missing(t):
+                yield f"at the end: the kept input {self._index.label(t)}: {missing}"
+
+    def _layer(self, position: int, layer: Layer) -> Iterator[str]:
+        label = layer_label(position, layer)
+        for number, share in enumerate(layer.views):
+            for fault in self._share(share):
+                yield f"{label}, view {number}: {fault}"
+        for path, kernel, env in executed(layer.steps, {}):
+            for fault in self._step(position, kernel, env):
+                values = ", ".join(f"{name}={value}" for name, value in env.items())
+                yield f"{label}, step {path}{f' ({values})' if values else ''}: {fault}"
+        for t in layer.outputs:
+            if self._last_layer[t] == position:
+                yield from (f"{label}: {fault}" for fault in self._incomplete(t))
+
+    def _share(self, share: Share) -> Iterator[str]:
+        source, result = share.source.tensor, share.result.tensor
+        if source not in self._complete:
+            there = part_window(self._index, share.source, self._flags(source))
+            if not there.all():
+                missing = int((~there).sum())
+                yield f"{missing} bytes of {self._index.label(source)} are not yet written"
+        done = part_window(self._index, share.result, self._flags(result))
+        if done.any():
+            yield f"double write: {int(done.sum())} bytes of {self._index.label(result)}"
+        done[...] = True
+        self._memory.share(share)
+
+    def _step(self, position: int, kernel: Kernel, env: dict[str, int]) -> Iterator[str]:
+        index, memory = self._index, self._memory
+        self.executions += 1
+        writes, reads = [], []
+        try:
+            for view in kernel.writes:
+                tensor = view.tensor
+                writes.append(written(index, view, kernel, env))
+            for view in kernel.reads:
+                tensor = view.tensor
+                reads.append(read(index, view, kernel, env))
+        except Misplaced as fault:
+            yield f"{index.label(tensor)}: {fault}"
+            return
+        scratch = index.buffers[kernel.scratch] if kernel.scratch is not None else None
+        if scratch:
+            memory.poison(scratch, kernel.scratch_bytes, position)
+        for touch in reads:
+            if damage := memory.damage(touch):
+                yield f"reads {index.label(touch.tensor)}: {damage}"
+        yield from self._overwritten(kernel, reads, writes)
+        for touch in writes:
+            yield from self._produce(touch)
+            memory.write(touch)
+        for touch in writes:
+            if damage := memory.damage(touch):
+                yield f"writes {index.label(touch.tensor)} over itself or another output: {damage}"
+        if scratch and not memory.poisoned(scratch, kernel.scratch_bytes, position):
+            yield f"its scratch {scratch.name} lies in its output"
+        self.bytes_read += sum(_size(touch) for touch in reads)
+        self.bytes_written += sum(_size(touch) for touch in writes)
+
+    def _overwritten(
+        self, kernel: Kernel, reads: list[Touch], writes: list[Touch]
+    ) -> Iterator[str]:
+        for view, source in zip(kernel.reads, reads, strict=True):
+            for result in writes:
+                early = overwritten_too_early(kernel, view, source, result)
+                if early.size:
+                    yield (
+                        f"writes {self._index.label(result.tensor)} over "
+                        f"{self._index.label(source.tensor)} too early for alias {view.alias}: "
+                        f"{early.size} bytes from {source.space} + {early[0]} on are read later"
+                    )
+
+    def _produce(self, touch: Touch) -> Iterator[str]:
+        flags = self._flags(touch.tensor)
+        doubled = 0
+        for region in touch.regions:
+            window = region.in_tensor(flags)
+            doubled += int(window.sum())
+            window[...] = True
+        if doubled:
+            yield f"double write: {doubled} bytes of {self._index.label(touch.tensor)}"
+
+    def _flags(self, tensor: int) -> Flags:
+        """Which bytes of a tensor have been produced."""
+        if tensor not in self._produced:
+            size = self._index.tensors[tensor].bytes
+            self._produced[tensor] = np.zeros(size, np.bool_)
+        return self._produced[tensor]
+
+    def _incomplete(self, tensor: int) -> Iterator[str]:
+        missing = np.flatnonzero(~self._flags(tensor))
+        del self._produced[tensor]
+        self._complete.add(tensor)
+        if missing.size:
+            label, first = self._index.label(tensor), missing[0]
+            yield f"{label} stays incomplete: {missing.size} bytes from byte {first} on are missing"
+
+
+def _size(touch: Touch) -> int:
+    return sum(int(np.prod(region.shape)) for region in touch.regions)
