@@ -7,7 +7,7 @@ the plan means.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -80,7 +80,7 @@ class Affine(_Model):
     constant: Signed
     terms: tuple[tuple[Name, Signed], ...]
 
-    def at(self, env: dict[str, int]) -> int:
+    def at(self, env: Mapping[str, int]) -> int:
         """The value for these loop variables."""
         return self.constant + sum(factor * env[name] for name, factor in self.terms)
 
@@ -233,9 +233,7 @@ def parse(document: object) -> tuple[Document | None, list[str]]:
         return None, [f"format: must be {FORMAT!r}, not {_shown(document.get('format'))}"]
     version = document.get("version")
     if type(version) is not int or version != VERSION:
-        return None, [
-            f"version: must be {VERSION}, which this checker knows, not {_shown(version)}"
-        ]
+        return None, [f"version: must be {VERSION}, not {_shown(version)}"]
     try:
         return Document.model_validate(document), []
     except ValidationError as error:

@@ -8,8 +8,10 @@ and -(k + 1) the scratch of layer k.
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen.planner.checker.document import Buffer, Share, TensorPart
 from codegen.planner.checker.index import Index
@@ -130,7 +132,7 @@ def _sizes(index: Index) -> dict[str, int]:
     return sizes
 
 
-def part_window(index: Index, part: TensorPart, values: Array) -> Array:
+def part_window(index: Index, part: TensorPart, values: NDArray[Any]) -> NDArray[Any]:
     """A part of a tensor as a window (n, h, w, bytes of c) into an array of all its bytes."""
     element = element_bytes(index, part.tensor, part)
     n, h, w, c = part.map

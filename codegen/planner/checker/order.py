@@ -55,8 +55,8 @@ def _last_block(kernel: Kernel, view: Read, rows: Array) -> Array:
         y = np.searchsorted(first, rows, side="right") - 1
         return np.where((y >= 0) & (rows < end[y]), y // kernel.rows_per_step, -1)
     last = np.full(rows.shape, -1, np.int64)
-    for y, (a, b) in enumerate(zip(first.tolist(), end.tolist(), strict=True)):
-        last[(rows >= a) & (rows < b)] = y // kernel.rows_per_step
+    for block, (a, b) in enumerate(zip(first.tolist(), end.tolist(), strict=True)):
+        last[(rows >= a) & (rows < b)] = block // kernel.rows_per_step
     return last
 
 

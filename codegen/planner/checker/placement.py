@@ -40,8 +40,8 @@ def _memory(memory: Memory, buffers: list[Buffer]) -> Iterator[str]:
     for buffer in buffers:
         if buffer.offset % memory.alignment:
             yield (
-                f"buffer {buffer.name}: misaligned: offset {buffer.offset} in {name} is no multiple "
-                f"of {memory.alignment}"
+                f"buffer {buffer.name}: misaligned: offset {buffer.offset} is no multiple of the "
+                f"{memory.alignment} bytes of {name}"
             )
 
 
@@ -83,15 +83,11 @@ def _lifetimes(index: Index) -> Iterator[str]:
     for buffer in document.buffers:
         if not buffer.first <= buffer.last <= end:
             yield f"buffer {buffer.name}: lives in layers {buffer.first}..{buffer.last} of {end}"
-    for t in document.inputs:
-        yield from _covers(
-            index, index.tensors[t].buffer, -1, f"the model's input {index.label(t)}"
-        )
-        if document.keep_input:
-            yield from _covers(index, index.tensors[t].buffer, end, f"input {index.label(t)}, kept")
-    for t in document.outputs:
-        what = f"the model's output {index.label(t)}"
-        yield from _covers(index, index.tensors[t].buffer, end, what)
+    moments = [(t, -1, "the model's input") for t in document.inputs]
+    moments += [(t, end, "the kept input") for t in document.inputs if document.keep_input]
+    moments += [(t, end, "the model's output") for t in document.outputs]
+    for t, moment, what in moments:
+        yield from _covers(index, index.tensors[t].buffer, moment, f"{what} {index.label(t)}")
     for position, layer in enumerate(document.layers):
         label = layer_label(position, layer)
         for path, kernel, _ in loops_entered_once(layer.steps):
