@@ -42,8 +42,7 @@ def forked_model(rng: np.random.Generator) -> bytes:
     )
     tensors = [builder.tensor((2, 6, 6, 4), scale=0.1, zero_point=1) for _ in range(3)]
     for source, result in ((x, tensors[0]), (tensors[0], tensors[1]), (tensors[0], tensors[2])):
-        options = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
-        builder.op("CONV_2D", [source, w, -1], [result], **options)
+        builder.op("CONV_2D", [source, w, -1], [result], padding="SAME", stride_h=1, stride_w=1)
     flat = builder.tensor((2, 144), scale=0.1, zero_point=1)
     builder.op("RESHAPE", [tensors[1]], [flat], new_shape=[2, 144])
     return builder.build([x], [flat, tensors[2]])
