@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -19,7 +18,7 @@ from codegen.graph import Model
 from codegen.importer import load_model
 from codegen.memory_map import memory_map
 from codegen.output import write_directory
-from codegen.pipeline import Build, BuildOptions, build
+from codegen.pipeline import Build, BuildOptions, build, fits
 from codegen.plan import PlanOptions
 from codegen.planner import arena, order
 from codegen.planner.budget import with_advice
@@ -79,7 +78,24 @@ def build_options(command: Command) -> Command:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Failure(click.ClickException):
+    """An error of ours: one line on stderr and exit status 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"error: {self.message}", file=file, err=True)
+
+
+class _Commands(click.Group):
+    """Commands whose errors are lines for the user, never tracebacks."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CodegenError as error:
+            raise _Failure(str(error)) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="codegen")
 def cli() -> None:
     """Plain C99 for microcontroller NPUs from TensorFlow Lite models."""
@@ -232,7 +248,8 @@ def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> B
     try:
         return build(model, path.stem, board, chosen)
     except OverBudget as error:
-        raise with_advice(error, board, boards.list_boards()) from None
+        shipped = boards.list_boards()
+        raise with_advice(error, board, shipped, lambda b: fits(model, b, chosen)) from None
 
 
 @contextmanager
@@ -246,13 +263,9 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(text.replace("[", r"\["))
 
 
-def main() -> NoReturn:
-    """Entry point: errors of ours are one line on stderr and exit status 1."""
-    try:
-        cli(standalone_mode=True)
-    except CodegenError as error:
-        click.echo(f"error: {error}", err=True)
-    sys.exit(1)
+def main() -> None:
+    """Entry point of the command and of `python -m codegen`."""
+    cli(prog_name="codegen")
 
 
 if __name__ == "__main__":

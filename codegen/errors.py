@@ -5,7 +5,9 @@ class CodegenError(Exception):
     """Anything wrong with the input, the options or the machine; printed as ``error: ...``."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        line = " ".join(message.split())
+        # Names from files stand in messages: they must not steer a terminal.
+        super().__init__("".join(c if c.isprintable() else "?" for c in line))
 
 
 class InvalidModel(CodegenError):
@@ -23,12 +25,14 @@ class InvalidBoard(CodegenError):
 class OverBudget(CodegenError):
     """The plan needs more memory than the board profile grants.
 
-    `ram_bytes` is what one memory would have to hold; 0 when the flash is what lacks.
+    `ram_bytes` is what one memory would have to hold, `flash_bytes` what all flash together would;
+    0 for the one that is not what lacks.
     """
 
-    def __init__(self, message: str, ram_bytes: int = 0) -> None:
+    def __init__(self, message: str, *, ram_bytes: int = 0, flash_bytes: int = 0) -> None:
         super().__init__(message)
         self.ram_bytes = ram_bytes
+        self.flash_bytes = flash_bytes
 
 
 class ToolError(CodegenError):

@@ -204,8 +204,12 @@ class Node:
     @property
     def label(self) -> str:
         """How messages name the operator: its position in the file and its kind."""
-        custom = f" {self.custom_name!r}" if self.custom_name else ""
-        return f"operator {self.index} {self.op}{custom}"
+        return f"operator {self.index} {self.kind}"
+
+    @property
+    def kind(self) -> str:
+        """The schema's name; `CUSTOM 'Blend'` for a custom operator."""
+        return f"{self.op} {self.custom_name!r}" if self.custom_name else self.op
 
     def input(self, position: int) -> int:
         """Tensor index at `position`, or -1 when the list is short or says absent."""

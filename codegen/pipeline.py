@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codegen.board_schema import Board
 from codegen.emit import ModelInfo, emit
 from codegen.emit.names import identifier
 from codegen.emit.stack import stack_bound
-from codegen.errors import Unsupported
+from codegen.errors import CodegenError, OverBudget, Unsupported
 from codegen.graph import Graph, Model
 from codegen.ops.base import TableKind
 from codegen.passes import simplify
@@ -96,6 +96,31 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
     return simplify(graph)
 
 
+def _prefix(asked: str | None, title: str) -> str:
+    """The C prefix: the user's own as it is, or the file's name, cleaned.
+
+    Raises:
+        CodegenError: if the user's own cannot prefix C symbols and files.
+    """
+    cleaned = identifier(title if asked is None else asked)
+    if asked is not None and asked != cleaned:
+        raise CodegenError(
+            f"--name {asked!r} cannot prefix C symbols and files (lower-case letters, digits and "
+            f"single '_', no word of C or of its library); {cleaned!r} can"
+        )
+    return cleaned
+
+
+def fits(model: Model, board: Board, options: BuildOptions) -> bool:
+    """Whether the model fits a board with the quickest strategies; others may fit it onto more."""
+    quick = replace(options.plan, order="model", arena="greedy")
+    try:
+        build_plan(prepare_graph(model, options), board, quick)
+    except OverBudget:
+        return False
+    return True
+
+
 def build(model: Model, title: str, board: Board, options: BuildOptions | None = None) -> Build:
     """Plan and print a model. `title` is the file's name without its ending.
 
@@ -105,7 +130,7 @@ def build(model: Model, title: str, board: Board, options: BuildOptions | None =
     """
     options = options or BuildOptions()
     start = time.perf_counter()
-    name = identifier(options.name if options.name is not None else title)
+    name = _prefix(options.name, title)
     plan = build_plan(prepare_graph(model, options), board, options.plan)
     require_safe(plan_document(plan, name))
     info = ModelInfo(name, title, model.sha256, options.words())

@@ -15,7 +15,17 @@ RESERVED = frozenset(
     reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
     switch template this thread_local throw true try typedef typeid typename union unsigned using
     virtual void volatile wchar_t while xor xor_eq
-    memcpy memset memmove strlen size_t ptrdiff_t errno assert cg
+    memcpy memset memmove strlen size_t ptrdiff_t errno assert cg main main_example
+    """.split()  # noqa: SIM905
+)
+
+# A file NAME.h on the include path would stand in for a system header of the same name.
+_HEADERS = frozenset(
+    """
+    alloca assert complex ctype endian errno fcntl features fenv float inttypes iso646 limits
+    locale malloc math memory newlib picolibc poll pthread reent sched search setjmp signal
+    stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings
+    tgmath threads time uchar unistd wchar wctype
     """.split()  # noqa: SIM905
 )
 
@@ -33,7 +43,7 @@ def identifier(text: str, fallback: str = "model") -> str:
     cleaned = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:MAX_LENGTH].strip("_")
     if not cleaned:
         return fallback
-    if cleaned[0].isdigit() or cleaned in RESERVED:
+    if cleaned[0].isdigit() or cleaned in RESERVED | _HEADERS:
         return f"{fallback}_{cleaned}"
     return cleaned
 

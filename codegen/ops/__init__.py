@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
+from codegen.errors import Unsupported
+from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
+
+_KINDS_NAMED = 4
 
 
 @cache
@@ -28,13 +34,70 @@ def lower(context: OpContext) -> Lowered:
     node = context.node
     spec = registry().get(node.op)
     if spec is None:
-        raise context.unsupported(
-            "this operator is not supported",
-            f"replace it in the model ({len(registry())} operators are: see docs/operators.md)",
-        )
+        raise context.unsupported("this operator is not supported", _way_out(node))
     if node.version > spec.max_version:
         raise context.unsupported(
             f"version {node.version} of this operator is not supported",
             f"convert the model with a converter that writes version {spec.max_version} or lower",
         )
+    _require_layout(context)
     return spec.lower(context)
+
+
+def _way_out(node: Node) -> str:
+    """What to do about an operator that the registry does not have."""
+    if node.custom_name.startswith("Flex"):
+        return "convert the model again with TFLite's own operators only, without SELECT_TF_OPS"
+    if node.op == "CUSTOM":
+        return "the file does not define it; use the model as it was before a compiler put it there"
+    return f"replace it in the model ({len(registry())} operators are: see docs/operators.md)"
+
+
+def lower_all(graph: Graph, nodes: Sequence[Node]) -> dict[int, Lowered]:
+    """Operator index -> what it becomes.
+
+    Raises:
+        Unsupported: the first refusal, with how many further operators are refused and which.
+        InvalidModel: for a node that contradicts itself.
+    """
+    lowered: dict[int, Lowered] = {}
+    refused: list[Node] = []
+    first: Unsupported | None = None
+    for node in nodes:
+        try:
+            lowered[node.index] = lower(OpContext(graph, node))
+        except Unsupported as error:
+            first = first or error
+            refused.append(node)
+    if first is not None:
+        raise Unsupported(f"{first}{_others(refused[1:])}") from None
+    return lowered
+
+
+def _others(nodes: Sequence[Node]) -> str:
+    """`; 5 more operators are refused: CUSTOM 'Blend', 4 x ADD`; empty if there are none."""
+    if not nodes:
+        return ""
+    kinds = Counter(node.kind for node in nodes).most_common()
+    # What no conversion can mend comes first.
+    kinds.sort(key=lambda item: not item[0].startswith("CUSTOM"))
+    words = [kind if count == 1 else f"{count} x {kind}" for kind, count in kinds[:_KINDS_NAMED]]
+    verb = "operator is" if len(nodes) == 1 else "operators are"
+    end = ", ..." if len(kinds) > _KINDS_NAMED else ""
+    return f"; {len(nodes)} more {verb} refused: {', '.join(words)}{end}"
+
+
+def _require_layout(context: OpContext) -> None:
+    """Refuse tensors whose elements have no bytes of their own, but for packed constants.
+
+    Raises:
+        Unsupported: naming the tensor and its type.
+    """
+    graph, node = context.graph, context.node
+    for tensor in (graph.tensors[t] for t in (*node.inputs, *node.outputs) if t >= 0):
+        packed_constant = tensor.is_constant and tensor.dtype.bits > 0
+        if tensor.dtype.bits < 8 and not packed_constant:
+            raise context.unsupported(
+                f"{tensor.label} is {tensor.dtype.value}, which has no C type",
+                "use numbers of 8 bits or more there",
+            )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from codegen.board_schema import Board
 from codegen.errors import OverBudget
 from codegen.graph import Graph, Node
 from codegen.plan import Buffer, Home
+
+_BOARDS_NAMED = 3
 
 
 def kib(size: int) -> str:
@@ -43,14 +46,51 @@ def over_budget(
     )
 
 
-def with_advice(error: OverBudget, board: Board, shipped: Sequence[Board]) -> OverBudget:
-    """The same error, ending in the smallest boards of the list whose RAM suffices."""
-    fitting = [b for b in shipped if largest_ram(b) >= error.ram_bytes and b.name != board.name]
-    names = ", ".join(b.name for b in sorted(fitting, key=largest_ram)[:3])
-    advice = f"boards that fit: {names}" if names else "no shipped board has that much RAM"
-    return OverBudget(f"{error}; {advice}", ram_bytes=error.ram_bytes)
+def over_flash(board: Board, order: Sequence[str], sizes: Sequence[tuple[str, int]]) -> OverBudget:
+    """The error when constants do not fit.
+
+    Args:
+        board: the profile.
+        order: the memories that were tried, by name.
+        sizes: (what it is, bytes) of every constant.
+    """
+    total = sum(size for _, size in sizes)
+    largest = sorted(sizes, key=lambda item: -item[1])[:3]
+    names = ", ".join(f"{name} {kib(size)}" for name, size in largest)
+    have = ", ".join(f"{n} {kib(board.memory(n).usable)}" for n in dict.fromkeys(order))
+    return OverBudget(
+        f"the weights and tables need {kib(total)} of flash and board {board.name} "
+        f"has {have}; the largest are {names}",
+        flash_bytes=total,
+    )
 
 
-def largest_ram(board: Board) -> int:
+def with_advice(
+    error: OverBudget, board: Board, shipped: Sequence[Board], fits: Callable[[Board], bool]
+) -> OverBudget:
+    """The same error, ending in the smallest boards of the list on which the model fits.
+
+    `fits` says it of one board; it is asked only where the sizes leave a chance.
+    """
+    others = [b for b in shipped if b.name != board.name and b.cpu.core != "host"]
+    hopeful = [
+        b
+        for b in sorted(others, key=lambda b: (_largest_ram(b), _flash(b)))
+        if _largest_ram(b) >= error.ram_bytes and _flash(b) >= error.flash_bytes
+    ]
+    names = ", ".join(b.name for b in islice(filter(fits, hopeful), _BOARDS_NAMED))
+    advice = f"boards that fit: {names}" if names else "no shipped board has that much"
+    return OverBudget(
+        f"{error}; {advice}", ram_bytes=error.ram_bytes, flash_bytes=error.flash_bytes
+    )
+
+
+def _largest_ram(board: Board) -> int:
     """Bytes of the largest single memory that may hold the arena."""
     return max(board.memory(name).usable for name in board.placement.arena)
+
+
+def _flash(board: Board) -> int:
+    """Bytes of all memories that may hold constants."""
+    names = {*board.placement.weights, *board.placement.tables}
+    return sum(board.memory(name).usable for name in names)

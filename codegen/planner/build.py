@@ -8,7 +8,7 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.errors import CodegenError, Unsupported
 from codegen.graph import Graph, Node
-from codegen.ops.base import Lowered, OpContext
+from codegen.ops.base import Lowered
 from codegen.plan import (
     Buffer,
     Constant,
@@ -20,7 +20,12 @@ from codegen.plan import (
 )
 from codegen.planner import arena, order
 from codegen.planner.budget import over_budget
-from codegen.planner.constants import buffers_of_constants, place_constants, wanted_constants
+from codegen.planner.constants import (
+    buffers_of_constants,
+    place_constants,
+    used_bytes,
+    wanted_constants,
+)
 from codegen.planner.steps import call_steps
 from codegen.planner.storage import Group, Storage, decide_storage
 
@@ -36,7 +41,7 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     if options.caller_io:
         _check_caller_io(graph)
     order_name, nodes = _ordered(graph, options)
-    lowered = {node.index: ops.lower(OpContext(graph, node)) for node in nodes}
+    lowered = ops.lower_all(graph, nodes)
     storage = decide_storage(graph, nodes, lowered, options)
     calls = [
         (node, call)
@@ -44,17 +49,17 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         if node.index not in storage.views
         for call in lowered[node.index].calls
     ]
-    constants = place_constants(wanted_constants(graph, calls), board)
     tensors, groups = _group_buffers(graph, storage, options)
     scratch = _scratch_buffers(nodes, lowered, storage)
     arena_name, placed, bound = _place((*groups, *scratch), board, options, nodes, graph)
+    arena_bytes = _arena_bytes(placed, board)
+    constants = place_constants(wanted_constants(graph, calls), board, arena_bytes)
     constant_buffers = buffers_of_constants(graph, calls, constants, len(nodes))
     tensors.update({t: b.name for b in constant_buffers for t in b.tensors})
     layers = tuple(
         _layer(graph, node, lowered[node.index], storage, tensors, {b.name for b in scratch})
         for node in nodes
     )
-    arena_bytes = _arena_bytes(placed, board)
     return Plan(
         graph=graph,
         board=board,
@@ -208,8 +213,5 @@ def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
 def _memory_use(
     board: Board, arena_bytes: Mapping[str, int], constants: Sequence[Constant]
 ) -> dict[str, MemoryUse]:
-    use = {}
-    for memory in board.memories:
-        fixed = sum(c.nbytes for c in constants if c.memory == memory.name)
-        use[memory.name] = MemoryUse(fixed + arena_bytes.get(memory.name, 0), memory.usable)
-    return use
+    used = used_bytes(constants, board, arena_bytes)
+    return {m.name: MemoryUse(used[m.name], m.usable) for m in board.memories}

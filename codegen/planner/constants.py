@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.board_schema import Board
-from codegen.errors import OverBudget, Unsupported
+from codegen.board_schema import Board, Memory
+from codegen.errors import Unsupported
 from codegen.graph import Graph, Node, Tensor
 from codegen.ops.base import Call, Table, TableKind, weights
 from codegen.plan import Buffer, Constant, Home
+from codegen.planner.budget import over_flash
 
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """A table and the layer (or tensor) that needs it, as words for a C identifier."""
+    """A table and who needs it: as words for a C identifier, and as words for people."""
 
     owner: str
     table: Table
+    label: str
 
 
 def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[Wanted]:
@@ -29,9 +31,10 @@ def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[W
     for node, call in calls:
         for field, value in call.params:
             if isinstance(value, Table):
-                wanted.append(Wanted(f"op{node.index:02d}_{field}", value))
+                owner, label = f"op{node.index:02d}_{field}", f"{field} of {node.label}"
+                wanted.append(Wanted(owner, value, label))
     for tensor in _constant_tensors(graph, calls):
-        wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor)))
+        wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor), tensor.label))
     return wanted
 
 
@@ -80,8 +83,12 @@ def table_key(item: Table) -> tuple[str, str, str]:
     return item.kind.value, item.values.dtype.str, digest
 
 
-def place_constants(wanted: Iterable[Wanted], board: Board) -> tuple[Constant, ...]:
+def place_constants(
+    wanted: Iterable[Wanted], board: Board, arena_bytes: Mapping[str, int]
+) -> tuple[Constant, ...]:
     """Each different table once, in the first memory of the board's order with room for it.
+
+    `arena_bytes` are taken already, by memory.
 
     Raises:
         OverBudget: when no memory has room, with all sizes.
@@ -89,7 +96,7 @@ def place_constants(wanted: Iterable[Wanted], board: Board) -> tuple[Constant, .
     unique: dict[tuple[str, str, str], Wanted] = {}
     for item in wanted:
         unique.setdefault(table_key(item.table), item)
-    used = dict.fromkeys([m.name for m in board.memories], 0)
+    ends = _start(board, arena_bytes)
     constants = []
     for index, item in enumerate(unique.values()):
         order = (
@@ -97,29 +104,31 @@ def place_constants(wanted: Iterable[Wanted], board: Board) -> tuple[Constant, .
             if item.table.kind is TableKind.WEIGHTS
             else board.placement.tables
         )
-        memory = _room(item, order, board, used, list(unique.values()))
-        constants.append(Constant(index, item.table, memory, item.owner))
+        size = item.table.values.nbytes
+        room = (m for m in map(board.memory, order) if _end(ends, m, size) <= m.usable)
+        memory = next(room, None)
+        if memory is None:
+            sizes = [(w.label, w.table.values.nbytes) for w in unique.values()]
+            raise over_flash(board, order, sizes)
+        ends[memory.name] = _end(ends, memory, size)
+        constants.append(Constant(index, item.table, memory.name, item.owner))
     return tuple(constants)
 
 
-def _room(
-    item: Wanted,
-    order: Sequence[str],
-    board: Board,
-    used: dict[str, int],
-    everything: Sequence[Wanted],
-) -> str:
-    """The first memory with room for `item`; its bytes are taken there."""
-    size = item.table.values.nbytes
-    for name in order:
-        memory = board.memory(name)
-        start = -(-used[name] // memory.alignment) * memory.alignment
-        if start + size <= memory.usable:
-            used[name] = start + size
-            return name
-    total = sum(w.table.values.nbytes for w in everything)
-    room = ", ".join(f"{n} {board.memory(n).usable:,} B" for n in dict.fromkeys(order))
-    raise OverBudget(
-        f"the model's weights and tables need {total:,} B of flash and board {board.name} "
-        f"has {room}; {item.owner} ({size:,} B) does not fit; choose a board with more flash"
-    )
+def used_bytes(
+    constants: Iterable[Constant], board: Board, arena_bytes: Mapping[str, int]
+) -> dict[str, int]:
+    """Memory -> bytes of its arena and constants, gaps of alignment included."""
+    ends = _start(board, arena_bytes)
+    for constant in constants:
+        ends[constant.memory] = _end(ends, board.memory(constant.memory), constant.nbytes)
+    return ends
+
+
+def _start(board: Board, arena_bytes: Mapping[str, int]) -> dict[str, int]:
+    return {m.name: arena_bytes.get(m.name, 0) for m in board.memories}
+
+
+def _end(ends: Mapping[str, int], memory: Memory, size: int) -> int:
+    """Where a constant of `size` bytes would end, put behind what the memory holds."""
+    return -(-ends[memory.name] // memory.alignment) * memory.alignment + size

@@ -73,22 +73,40 @@ def load_npz(path: Path, tensors: Sequence[Tensor]) -> UserInputs:
     Raises:
         CodegenError: for a file that cannot be read or arrays that do not match the inputs.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError) as error:
-        raise CodegenError(f"{path}: not a readable .npz file: {error}") from None
+    arrays = _read_arrays(path)
     per_input = [_sets_of(path, arrays, i, t, len(tensors)) for i, t in enumerate(tensors)]
     counts = {len(sets) for sets in per_input}
     if len(counts) != 1:
         raise CodegenError(f"{path}: the inputs have {sorted(counts)} sets; give as many of each")
+    if counts == {0}:
+        raise CodegenError(f"{path}: holds no input at all; give at least one")
     labels = arrays.get("labels")
-    if labels is not None and labels.size != len(per_input[0]):
-        raise CodegenError(f"{path}: {labels.size} labels for {len(per_input[0])} inputs")
     return UserInputs(
         tuple(zip(*per_input, strict=True)),
-        None if labels is None else tuple(int(v) for v in labels.reshape(-1)),
+        None if labels is None else _class_numbers(path, labels, len(per_input[0])),
     )
+
+
+def _read_arrays(path: Path) -> dict[str, Array]:
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            return {"input": archive}
+        with archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise CodegenError(f"{path}: cannot be read: {error.strerror or error}") from None
+    # A damaged archive fails in many ways, one per layer: zip, deflate, header, element type.
+    except Exception as error:
+        raise CodegenError(f"{path}: is no readable .npz file: {error}") from None
+
+
+def _class_numbers(path: Path, labels: Array, count: int) -> tuple[int, ...]:
+    if labels.dtype.kind not in "iu":
+        raise CodegenError(f"{path}: labels is {labels.dtype}; give the class numbers as integers")
+    if labels.size != count:
+        raise CodegenError(f"{path}: {labels.size} labels for {count} inputs; give one for each")
+    return tuple(int(v) for v in labels.reshape(-1))
 
 
 def _sets_of(
@@ -99,13 +117,14 @@ def _sets_of(
     if name is None:
         raise CodegenError(f"{path}: no array for input {index}; name one {' or '.join(names)}")
     array, dtype = arrays[name], _numpy(tensor)
-    if array.dtype != dtype:
+    if array.dtype.newbyteorder("<") != dtype:
         raise CodegenError(f"{path}: {name} is {array.dtype} where the model takes {dtype}")
-    if array.shape == tensor.shape and tensor.shape[:1] != (1,):
+    array = array.astype(dtype, copy=False)
+    if array.shape == tensor.shape:
         return [array]
-    if array.shape[1:] == tensor.shape:
+    if array.ndim and array.shape[1:] == tensor.shape:
         return list(array)
-    if tensor.shape[:1] == (1,) and array.shape[1:] == tensor.shape[1:]:
+    if array.ndim and tensor.shape[:1] == (1,) and array.shape[1:] == tensor.shape[1:]:
         return [image[np.newaxis] for image in array]
     raise CodegenError(
         f"{path}: {name} has shape {list(array.shape)} where the model takes {list(tensor.shape)}"

@@ -209,17 +209,19 @@ def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> 
     """Compare inner tensors in a debug build; with a difference found before, locate its origin."""
     if result.error is not None:
         return result
-    cases = session.cases[:TAPPED_SETS]
+    numbers = range(min(TAPPED_SETS, len(session.cases)))
     if result.difference is not None:
-        cases = (session.cases[result.difference.run // REPEATS],)
+        different = result.difference.run // REPEATS
+        numbers = range(different, different + 1)
     with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
         progress("host: compiling with taps")
         with build_host_program([sources_of(session.build)], Path(folder), taps=True) as program:
             inner = 0
-            for number, case in enumerate(cases):
-                progress(f"host: inner tensors of input {number + 1} of {len(cases)}")
+            for number in numbers:
+                progress(f"host: inner tensors of input {number + 1}")
+                case = session.cases[number]
                 taps = program.run(0, _raw(case), reset=False).taps
-                found = _first_tap(session, number, taps, case)
+                found = _first_tap(session, number * REPEATS, taps, case)
                 if found:
                     return replace(result, difference=found)
                 inner += len(taps)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen.emit.names import RESERVED, comment, identifier, unique
+from codegen.errors import CodegenError
 from codegen.pipeline import BuildOptions
 from tests.emit.programs import make_build, run_c, two_convolutions, write
 
@@ -44,7 +45,17 @@ def test_awkward_names_compile(text: str, tmp_path: Path) -> None:
     run_c(tmp_path, [*sources, tmp_path / "main_example.c"])
 
 
-def test_given_name_is_cleaned() -> None:
-    built = make_build(two_convolutions(), options=BuildOptions(name="My Model!"))
+def test_file_name_is_cleaned() -> None:
+    built = make_build(two_convolutions(), title="My Model!")
     assert built.name == "my_model"
     assert "MY_MODEL_ARENA_BYTES" in built.files["my_model.h"]
+
+
+@pytest.mark.parametrize("name", ["My Model!", "int", "string", "main_example", "a__b", "7", ""])
+def test_given_name_is_taken_as_it_is_or_refused(name: str) -> None:
+    with pytest.raises(
+        CodegenError, match=r"cannot prefix C symbols.*; '[a-z0-9_]+' can$"
+    ) as caught:
+        make_build(two_convolutions(), options=BuildOptions(name=name))
+    proposed = str(caught.value).split("'")[-2]
+    assert make_build(two_convolutions(), options=BuildOptions(name=proposed)).name == proposed
