@@ -49,7 +49,7 @@ def _way_out(node: Node) -> str:
     if node.custom_name.startswith("Flex"):
         return "convert the model again with TFLite's own operators only, without SELECT_TF_OPS"
     if node.op == "CUSTOM":
-        return "the file does not define it; use the model as it was before a compiler put it there"
+        return "take the model as it was before a vendor's compiler, or replace this operator"
     return f"replace it in the model ({len(registry())} operators are: see docs/operators.md)"
 
 
