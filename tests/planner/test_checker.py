@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import pytest
 
 from codegen.boards import load_board
 from codegen.importer import parse_model
-from codegen.pipeline import Build, BuildOptions, build
+from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.plan import PlanOptions
+from codegen.plan_json import plan_document
+from codegen.planner.build import build_plan
 from codegen.planner.checker import UnsafePlan, check_file, check_plan
-from tests.ops.test_conv_2d import conv_model, sweep
+from tests.paths import app_models, requires_models
 from tests.planner.plans import (
     Json,
     affine,
@@ -33,19 +36,26 @@ from tests.tflite_builder import ModelBuilder
 Breakage = Callable[[Json], None]
 
 
-def forked_model(rng: np.random.Generator) -> bytes:
-    """Two convolutions of one input, one of them reshaped; both model outputs."""
+def residual_model(rng: np.random.Generator, batch: int = 2) -> bytes:
+    """Three convolutions, a sum, a concatenation, an activation and a reshape; two outputs."""
     builder = ModelBuilder()
-    x = builder.tensor((2, 6, 6, 4), scale=0.1, zero_point=1)
-    w = builder.tensor(
-        (4, 3, 3, 4), scale=[0.1] * 4, zero_point=[0] * 4, data=rng.integers(-9, 9, (4, 3, 3, 4))
-    )
-    tensors = [builder.tensor((2, 6, 6, 4), scale=0.1, zero_point=1) for _ in range(3)]
-    for source, result in ((x, tensors[0]), (tensors[0], tensors[1]), (tensors[0], tensors[2])):
-        builder.op("CONV_2D", [source, w, -1], [result], padding="SAME", stride_h=1, stride_w=1)
-    flat = builder.tensor((2, 144), scale=0.1, zero_point=1)
-    builder.op("RESHAPE", [tensors[1]], [flat], new_shape=[2, 144])
-    return builder.build([x], [flat, tensors[2]])
+
+    def feature_map(channels: int) -> int:
+        return builder.tensor((batch, 6, 6, channels), scale=0.1, zero_point=1)
+
+    data = rng.integers(-9, 9, (4, 3, 3, 4))
+    weights = builder.tensor((4, 3, 3, 4), scale=[0.1] * 4, zero_point=[0] * 4, data=data)
+    x, a, b, c, total, rectified = (feature_map(4) for _ in range(6))
+    both = feature_map(8)
+    for source, result in ((x, a), (a, b), (a, c)):
+        inputs = [source, weights, -1]
+        builder.op("CONV_2D", inputs, [result], padding="SAME", stride_h=1, stride_w=1)
+    builder.op("ADD", [b, c], [total])
+    builder.op("RELU", [total], [rectified])
+    builder.op("CONCATENATION", [rectified, c], [both], axis=3)
+    flat = builder.tensor((batch, 288), scale=0.1, zero_point=1)
+    builder.op("RESHAPE", [both], [flat], new_shape=[batch, 288])
+    return builder.build([x], [flat, rectified])
 
 
 OPTIONS = (PlanOptions(), PlanOptions(keep_input=True), PlanOptions(caller_io=True))
@@ -56,18 +66,36 @@ def built(data: bytes, options: PlanOptions = OPTIONS[0]) -> Build:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_real_plans_are_safe(options: PlanOptions, rng: np.random.Generator) -> None:
-    models = [conv_model(rng, **config) for config in sweep()[3:8]]
-    for data in (*models, forked_model(rng)):
-        report = check_plan(json.loads(built(data, options).files["plan.json"]))
-        assert report.safe, report.faults
-        assert report.executions > 0 and report.bytes_written > 0
+@pytest.mark.parametrize("batch", [1, 2])
+def test_real_plans_are_safe(options: PlanOptions, batch: int, rng: np.random.Generator) -> None:
+    document = json.loads(built(residual_model(rng, batch), options).files["plan.json"])
+    report = check_plan(document)
+    assert report.safe, report.faults
+    assert document["layers"][3]["note"] == "in place"
+    reshape = document["layers"][6]
+    assert bool(reshape["steps"]) == options.caller_io != bool(reshape["views"])
+    image = 6 * 6 * 4
+    copied = 2 * image if options.caller_io else 0
+    assert report.bytes_written == batch * ((3 + 1 + 1 + 2) * image + copied)
 
 
-def test_batches_count_every_image(rng: np.random.Generator) -> None:
-    report = check_plan(json.loads(built(forked_model(rng)).files["plan.json"]))
-    assert report.executions == 3 * 2
-    assert report.bytes_written == 3 * 2 * 6 * 6 * 4
+@requires_models
+def test_plans_of_deployed_models_are_safe_and_checked_soon() -> None:
+    names = (
+        "ad01_int8",
+        "kws_ref_model",
+        "pretrainedResnet_quant",
+        "vww_96_int8",
+        "str_ww_ref_model",
+    )
+    paths = {path.stem: path for path in app_models()}
+    for name in names:
+        model = parse_model(paths[f"mlcommons-tiny__{name}"].read_bytes())
+        plan = build_plan(prepare_graph(model, BuildOptions()), load_board("host"))
+        start = time.process_time()
+        report = check_plan(plan_document(plan, name))
+        assert time.process_time() - start < 0.3
+        assert report.safe and report.executions >= 10, report.faults
 
 
 def test_an_unsafe_plan_stops_the_build(
@@ -80,7 +108,7 @@ def test_an_unsafe_plan_stops_the_build(
 
     monkeypatch.setattr("codegen.pipeline.plan_document", broken)
     with pytest.raises(UnsafePlan, match=r"the planner made an unsafe plan: .*no layer yields it"):
-        built(conv_model(rng))
+        built(residual_model(rng))
 
 
 def test_the_checker_stands_alone() -> None:
