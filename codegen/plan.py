@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
 from codegen.ops.base import Call, Lowered, Table, TableKind
+from codegen.planner.order import OrderResult
 
 FORMAT_VERSION = 1
 
@@ -159,12 +160,16 @@ class PlanOptions:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything the emitter prints. Layers stand in execution order."""
+    """Everything the emitter prints. Layers stand in execution order.
+
+    `orders` holds what each order strategy comes to, the chosen `order_strategy` among them.
+    """
 
     graph: Graph
     board: Board
     options: PlanOptions
     order_strategy: str
+    orders: tuple[OrderResult, ...]
     arena_strategy: str
     layers: tuple[Layer, ...]
     buffers: tuple[Buffer, ...]

@@ -26,6 +26,7 @@ from codegen.planner.constants import (
     used_bytes,
     wanted_constants,
 )
+from codegen.planner.order_problem import lowered_traits, order_problem
 from codegen.planner.steps import call_steps
 from codegen.planner.storage import Group, Storage, decide_storage
 
@@ -40,8 +41,10 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     """
     if options.caller_io:
         _check_caller_io(graph)
-    order_name, nodes = _ordered(graph, options)
-    lowered = ops.lower_all(graph, nodes)
+    lowered = ops.lower_all(graph, graph.nodes)
+    orders = _orders(graph, lowered, options)
+    chosen = order.choose_order(orders, options.order)
+    nodes = chosen.nodes
     storage = decide_storage(graph, nodes, lowered, options)
     calls = [
         (node, call)
@@ -64,7 +67,8 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         graph=graph,
         board=board,
         options=options,
-        order_strategy=order_name,
+        order_strategy=chosen.name,
+        orders=tuple(orders.values()),
         arena_strategy=arena_name,
         layers=layers,
         buffers=(*placed, *constant_buffers),
@@ -87,13 +91,18 @@ def _check_caller_io(graph: Graph) -> None:
             )
 
 
-def _ordered(graph: Graph, options: PlanOptions) -> tuple[str, tuple[Node, ...]]:
-    name = "model" if options.order == "auto" else options.order
-    if name not in order.STRATEGIES:
-        raise CodegenError(
-            f"unknown order strategy {name!r}; choose auto or {', '.join(order.STRATEGIES)}"
-        )
-    return name, order.STRATEGIES[name](graph)
+def _orders(
+    graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
+) -> dict[str, order.OrderResult]:
+    """What every order strategy comes to, with the sharing that storage will find."""
+    borders = {*graph.inputs, *graph.outputs} if options.caller_io else set()
+    problem = order_problem(
+        graph,
+        lowered_traits(graph, lowered, fixed=borders),
+        external=borders,
+        keep_inputs=options.keep_input,
+    )
+    return order.compare_orders(graph, problem)
 
 
 def _group_buffers(

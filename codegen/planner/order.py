@@ -102,7 +102,7 @@ def _result(
     elif best.peak == best.bound:
         note = f"the least is {best.bound:,} B"
     else:
-        note = f"the least is {best.bound:,} to {best.peak:,} B; search ended after {best.steps:,} steps"
+        note = f"the least is {best.bound:,} to {best.peak:,} B (search limit reached)"
     return OrderResult(name, tuple(graph.nodes[i] for i in order), bytes_live, proven, note)
 
 

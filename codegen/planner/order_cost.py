@@ -68,16 +68,10 @@ def is_legal(problem: OrderProblem, order: Sequence[int]) -> bool:
 
 def live_bytes(problem: OrderProblem, order: Sequence[int]) -> list[int]:
     """Live bytes while each work of a legal `order` runs, in that order."""
-    first = dict.fromkeys(problem.inputs, 0)
-    last: dict[int, int] = {}
-    for position, work in enumerate(order):
-        for store in problem.works[work].stores:
-            first.setdefault(store, position)
-            last[store] = position
-    last.update(dict.fromkeys(problem.kept, len(order)))
+    first, last = _lifetimes(problem, order)
     change = [0] * (len(order) + 2)
     for store in first.keys() & last.keys():
-        change[first[store]] += problem.sizes[store]
+        change[max(first[store], 0)] += problem.sizes[store]
         change[last[store] + 1] -= problem.sizes[store]
     live, result = 0, []
     for position, index in enumerate(order):
@@ -90,6 +84,23 @@ def live_bytes(problem: OrderProblem, order: Sequence[int]) -> list[int]:
         )
         result.append(live + work.scratch - max(saved, default=0))
     return result
+
+
+def _lifetimes(
+    problem: OrderProblem, order: Sequence[int]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Store -> position of its birth (-1: before the start) and of its last need.
+
+    An input that nothing needs has no last need, and a result that nothing writes no birth.
+    """
+    first = dict.fromkeys(problem.inputs, -1)
+    last: dict[int, int] = {}
+    for position, work in enumerate(order):
+        for store in problem.works[work].stores:
+            first.setdefault(store, position)
+            last[store] = position
+    last.update(dict.fromkeys(problem.kept, len(order)))
+    return first, last
 
 
 def peak(problem: OrderProblem, order: Sequence[int]) -> int:

@@ -3,8 +3,9 @@
 A work that every other work must run before or behind runs at a known point with a known set of
 works done: there the problem falls into independent parts, whose peaks are proven one by one.
 In each part the peak is enclosed between a lower bound and the best order found, by searches
-within budgets between the two (see `order_search`), forwards and backwards. Searches start with
-few steps and get more from round to round, so that no hard part starves an easy one. Steps are
+within budgets between the two (see `order_search`), forwards and backwards, behind a first try with
+`order_beam`. Searches start with few steps and get more from round to round, so that no hard part
+starves an easy one. Steps are
 counted, not timed: the result is the same on every machine.
 """
 
@@ -14,19 +15,21 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codegen.planner.order_beam import beam_order
 from codegen.planner.order_cost import OrderProblem, Overlap, Work, peak
-from codegen.planner.order_search import (
-    Outcome,
-    OrderSearch,
+from codegen.planner.order_moves import (
+    Moves,
     ancestors,
     backwards,
     descendants,
     touching_works,
 )
+from codegen.planner.order_search import Outcome, search_within
 
-TOTAL_STEPS = 300_000
-_FIRST_ROUND = 2_000
-_ROUND_FACTOR = 4
+TOTAL_STEPS = 600_000
+_FIRST_EFFORT = 30  # moves per work in one search of the first round
+_MORE_EFFORT = 4  # times as many in each further round
+_BEAM_WIDTH = 8
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,13 @@ def find_optimum(
     Weighs about `total` moves at most; beyond that the best order so far is the result.
     """
     segments = [_Segment(part, known) for part in parts_of(problem)]
-    steps, limit, bound = 0, _FIRST_ROUND, max((s.low for s in segments), default=0)
+    steps, effort, bound = 0, _FIRST_EFFORT, max((s.low for s in segments), default=0)
     while steps < total and any(s.high > bound for s in segments):
         for segment in sorted(segments, key=lambda s: -s.low):
             if segment.high > bound and steps < total:
-                steps += segment.improve(bound, limit, total - steps)
+                steps += segment.improve(bound, effort, total - steps)
                 bound = max(bound, segment.low)
-        limit *= _ROUND_FACTOR
+        effort *= _MORE_EFFORT
     order = tuple(work for segment in segments for work in segment.order)
     return Optimum(order, peak(problem, order), bound, steps)
 
@@ -82,19 +85,20 @@ class _Segment:
         """The best order, as works of the whole problem."""
         return tuple(self._part.works[i] for i in self._best)
 
-    def improve(self, floor: int, limit: int, total: int) -> int:
+    def improve(self, floor: int, effort: int, total: int) -> int:
         """Bisect between the bounds; peaks below `floor` are worth nothing.
 
-        Each search weighs about `limit` moves at most, all together `total`. Returns their number.
+        Each search weighs about `effort` moves per work, all together about `total` at most.
+        Returns the moves weighed.
         """
+        steps = 0 if self._directions else self._prepare()
         budget = untried = max(self.low, floor)
-        steps = 0
         while untried < self.high and steps < total:
+            limit = min(effort * len(self._part.works), total - steps)
             outcome = self._search(budget, limit)
             steps += outcome.steps
             if outcome.order is not None:
-                self._best = outcome.order
-                self.high = peak(self._problem, self._best)
+                self._take(outcome.order)
             elif outcome.complete:
                 self.low = untried = outcome.bound
             else:
@@ -102,38 +106,48 @@ class _Segment:
             budget = (untried + self.high) // 2
         return steps
 
+    def _prepare(self) -> int:
+        """Get ready for searches in both directions and look where a beam leads in each."""
+        self._directions = [
+            _Direction(Moves(backwards(self._problem)), backwards=True),
+            _Direction(Moves(self._problem), backwards=False),
+        ]
+        total = 0
+        for direction in self._directions:
+            order, steps = beam_order(direction.moves, _BEAM_WIDTH)
+            self._take(direction.forward(order))
+            total += steps
+        return total
+
+    def _take(self, order: tuple[int, ...]) -> None:
+        """Keep `order` if it is better than the best one so far."""
+        high = peak(self._problem, order)
+        if high < self.high:
+            self._best, self.high = order, high
+
     def _search(self, budget: int, limit: int) -> Outcome:
-        """Search in one direction, and in the other if that comes to no end."""
-        if not self._directions:
-            self._directions = [
-                _Direction(OrderSearch(backwards(self._problem)), True),
-                _Direction(OrderSearch(self._problem), False),
-            ]
+        """Search in the direction that worked last, and in the other if that comes to no end."""
         steps = 0
         for direction in tuple(self._directions):
-            outcome = direction.within(budget, limit)
+            outcome = search_within(direction.moves, budget, limit)
             steps += outcome.steps
             if outcome.complete:
-                if direction is not self._directions[0]:
-                    self._directions.reverse()
+                self._directions.sort(key=lambda d: d is not direction)
                 break
-        return replace(outcome, steps=steps)
+        order = None if outcome.order is None else direction.forward(outcome.order)
+        return replace(outcome, order=order, steps=steps)
 
 
 @dataclass(frozen=True)
 class _Direction:
-    """A search from the start or from the end of the problem."""
+    """The moves of a problem, or of the same problem backwards."""
 
-    search: OrderSearch
+    moves: Moves
     backwards: bool
 
-    def within(self, budget: int, limit: int) -> Outcome:
-        """The outcome in terms of the forward problem."""
-        outcome = self.search.within(budget, limit)
-        if not self.backwards or outcome.order is None:
-            return outcome
-        last = len(outcome.order) - 1
-        return replace(outcome, order=tuple(last - work for work in reversed(outcome.order)))
+    def forward(self, order: tuple[int, ...]) -> tuple[int, ...]:
+        """An order of `moves` as one of the problem itself."""
+        return tuple(len(order) - 1 - w for w in reversed(order)) if self.backwards else order
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,101 @@
+"""Orders in whole builds: the C of each one is exact, and the plan says what each one needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.boards import load_board
+from codegen.errors import CodegenError
+from codegen.importer import parse_model
+from codegen.passes import simplify
+from codegen.plan import Buffer, Home, Plan, PlanOptions
+from codegen.planner.build import build_plan
+from tests.ops.equality import assert_equal
+from tests.tflite_builder import ModelBuilder
+
+STRATEGIES = ("model", "dfs", "bfs", "optimal", "auto")
+
+
+def branches(rng: np.random.Generator) -> bytes:
+    """Three branches that grow and shrink, their first operators first, joined and convolved."""
+    builder = ModelBuilder()
+
+    def convolution(source: int, channels: int, kernel: int) -> int:
+        height, width, depth = builder_shapes[source]
+        scale = float(rng.uniform(0.002, 0.02))
+        w = builder.tensor(
+            (channels, kernel, kernel, depth),
+            scale=scale,
+            zero_point=0,
+            data=rng.integers(-127, 128, (channels, kernel, kernel, depth)),
+        )
+        bias = builder.tensor(
+            (channels,), "int32", scale=0.05 * scale, data=rng.integers(-999, 999, channels)
+        )
+        y = builder.tensor((1, height, width, channels), scale=0.05, zero_point=3)
+        builder.op("CONV_2D", [source, w, bias], [y], padding="SAME", stride_h=1, stride_w=1)
+        builder_shapes[y] = (height, width, channels)
+        return y
+
+    builder_shapes: dict[int, tuple[int, int, int]] = {}
+    x = builder.tensor((1, 5, 6, 3), scale=0.05, zero_point=-2)
+    builder_shapes[x] = (5, 6, 3)
+    grown = [convolution(x, 16 + i, 1) for i in range(3)]
+    shrunk = [convolution(g, 2 + i, 3) for i, g in enumerate(grown)]
+    joined = builder.tensor((1, 5, 6, 9), scale=0.05, zero_point=3)
+    builder.op("CONCATENATION", shrunk, [joined], axis=3)
+    builder_shapes[joined] = (5, 6, 9)
+    y = convolution(joined, 4, 3)
+    return builder.build([x], [y])
+
+
+def plan_of(data: bytes, options: PlanOptions) -> Plan:
+    return build_plan(simplify(parse_model(data).main), load_board("host"), options)
+
+
+def most_live(plan: Plan) -> int:
+    """Bytes of the arena's buffers that are live at once, without alignment."""
+    placed: list[Buffer] = [b for b in plan.buffers if b.home is Home.ARENA]
+    return max(
+        sum(b.size for b in placed if b.first <= position <= b.last)
+        for position in range(len(plan.layers))
+    )
+
+
+@pytest.mark.parametrize("order", STRATEGIES)
+def test_every_order_computes_the_same_bytes(
+    order: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    assert_equal({"branches": branches(rng)}, tmp_path, rng, plan=PlanOptions(order=order))
+
+
+def test_the_plan_follows_the_order_that_was_asked_for(rng: np.random.Generator) -> None:
+    data = branches(rng)
+    plans = {name: plan_of(data, PlanOptions(order=name)) for name in STRATEGIES}
+    ran = {name: [layer.node.index for layer in plan.layers] for name, plan in plans.items()}
+    assert ran["model"] == ran["bfs"] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert ran["dfs"] == [0, 3, 1, 4, 2, 5, 6, 7]
+    assert plans["auto"].order_strategy == "optimal"
+    assert [r.name for r in plans["model"].orders] == ["model", "dfs", "bfs", "optimal"]
+    for name in ("model", "dfs", "bfs", "optimal"):
+        (result,) = (r for r in plans[name].orders if r.name == name)
+        assert plans[name].order_strategy == name
+        assert [node.index for node in result.nodes] == ran[name]
+    assert most_live(plans["auto"]) < most_live(plans["dfs"]) < most_live(plans["model"])
+
+
+def test_an_unknown_order_is_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(CodegenError, match="unknown order strategy 'fastest'"):
+        plan_of(branches(rng), PlanOptions(order="fastest"))
+
+
+@pytest.mark.parametrize(
+    "options", [PlanOptions(), PlanOptions(keep_input=True), PlanOptions(caller_io=True)], ids=str
+)
+def test_the_peak_is_that_of_the_buffers(options: PlanOptions, rng: np.random.Generator) -> None:
+    plan = plan_of(branches(rng), options)
+    (chosen,) = (r for r in plan.orders if r.name == plan.order_strategy)
+    assert chosen.peak == most_live(plan)
