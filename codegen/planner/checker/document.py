@@ -6,7 +6,6 @@ the plan means.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -183,7 +182,11 @@ class Loop(_Model):
 
 
 def _step_tag(value: Any) -> str:
-    looped = "loop" in value if isinstance(value, dict) else isinstance(value, Loop)
+    looped = (
+        bool({"loop", "body"} & value.keys())
+        if isinstance(value, dict)
+        else isinstance(value, Loop)
+    )
     return "#loop" if looped else "#kernel"
 
 
@@ -240,11 +243,19 @@ def parse(document: object) -> tuple[Document | None, list[str]]:
         return None, list(_lines(error))
 
 
+_WITHOUT_VALUE = {
+    "missing": "is missing",
+    "extra_forbidden": f"is not a field of version {VERSION}",
+    "recursion_loop": "is nested too deep",
+}
+
+
 def _lines(invalid: ValidationError) -> Iterator[str]:
     for error in invalid.errors(include_url=False):
-        what = re.sub("^(Input|Field|Value) ", "", error["msg"])
-        shown = "" if error["type"] in ("missing", "extra_forbidden") else _shown(error["input"])
-        yield _printable(f"{_field(error['loc'])}: {what}" + (f", not {shown}" if shown else ""))
+        what = _WITHOUT_VALUE.get(error["type"])
+        if what is None:
+            what = f"{error['msg'].removeprefix('Input ')}, not {_shown(error['input'])}"
+        yield _printable(f"{_field(error['loc'])}: {what}")
 
 
 def _field(loc: tuple[int | str, ...]) -> str:
