@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
+from codegen.layout import Layout, dense_layout
 from codegen.ops.base import Call, Lowered, Table, TableKind
 from codegen.planner.order import OrderResult
 
@@ -118,11 +119,12 @@ Step = KernelStep | Loop
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What one operator became; no steps where it is a mere view of its input."""
+    """What one operator became: steps, and copies that shared memory makes superfluous."""
 
     node: Node
     lowered: Lowered
     steps: tuple[Step, ...]
+    dropped: tuple[Call, ...] = ()
     note: str = ""
 
 
@@ -175,6 +177,7 @@ class Plan:
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]
     tensor_buffers: Mapping[int, str]
+    layouts: Mapping[int, Layout]
     arena_bytes: Mapping[str, int]
     lower_bound: int
     memories: Mapping[str, MemoryUse]
@@ -185,6 +188,10 @@ class Plan:
             if buffer.name == name:
                 return buffer
         raise KeyError(name)
+
+    def layout(self, t: int) -> Layout:
+        """Where a tensor lies in its buffer; constants and the like lie without gaps."""
+        return self.layouts.get(t, dense_layout(self.graph.tensors[t]))
 
     @property
     def total_arena(self) -> int:

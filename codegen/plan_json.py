@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.graph import Graph
 from codegen.ops.base import Access, RowMap
 from codegen.plan import FORMAT_VERSION, Affine, KernelStep, Layer, Loop, Plan, Step, View
 
@@ -42,6 +41,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
                 "shape": list(plan.graph.tensors[t].shape),
                 "bytes": plan.graph.tensors[t].nbytes,
                 "buffer": plan.tensor_buffers.get(t),
+                "offset": plan.layout(t).offset,
             }
             for t in used
         ],
@@ -58,11 +58,11 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
             }
             for b in plan.buffers
         ],
-        "layers": [_layer(layer, plan.graph) for layer in plan.layers],
+        "layers": [_layer(layer) for layer in plan.layers],
     }
 
 
-def _layer(layer: Layer, graph: Graph) -> dict[str, Any]:
+def _layer(layer: Layer) -> dict[str, Any]:
     node = layer.node
     return {
         "operator": node.index,
@@ -72,20 +72,22 @@ def _layer(layer: Layer, graph: Graph) -> dict[str, Any]:
         "inputs": [t for t in node.inputs if t >= 0],
         "outputs": list(node.outputs),
         "note": layer.note,
-        "views": _views(layer, graph),
+        "views": _views(layer),
         "steps": [_step(step) for step in layer.steps],
     }
 
 
-def _views(layer: Layer, graph: Graph) -> list[dict[str, Any]]:
-    """Which bytes of its inputs are the outputs of a layer that needs no code."""
-    source = layer.lowered.view_of
-    if layer.steps or source is None:
-        return []
-    size = [1, 1, 1, graph.tensors[source].nbytes]
-    whole = {"map": size, "start": [0, 0, 0, 0], "size": size}
-    result = layer.node.outputs[0]
-    return [{"source": {"tensor": source} | whole, "result": {"tensor": result} | whole}]
+def _views(layer: Layer) -> list[dict[str, Any]]:
+    """Which bytes of its inputs are bytes of its outputs, where copies are not needed."""
+    return [
+        {"source": _part(call.inputs[0]), "result": _part(call.outputs[0])}
+        for call in layer.dropped
+    ]
+
+
+def _part(access: Access) -> dict[str, Any]:
+    box = _box(access)
+    return {"tensor": access.tensor} | {key: box[key] for key in ("map", "start", "size")}
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
 from codegen.emit.names import comment
 from codegen.graph import Tensor
-from codegen.ops.base import Param, Table
+from codegen.ops.base import Param, Table, nhwc
 from codegen.plan import (
     Affine,
     Buffer,
@@ -62,11 +62,16 @@ class LoopText:
 
 @dataclass(frozen=True)
 class TapText:
-    """A finished tensor that a debug build hands out."""
+    """A finished tensor that a debug build hands out, image by image."""
 
     tensor: int
+    images: int
     base: str
-    nbytes: int
+    row: int
+    pixel: int
+    height: int
+    width: int
+    pixel_bytes: int
 
 
 @dataclass(frozen=True)
@@ -210,7 +215,7 @@ def _where(namer: Namer, t: int) -> str:
     """Where a tensor lies, for comments: `sram+128`, `flash`, `caller's`."""
     buffer = namer.buffers[namer.plan.tensor_buffers[t]]
     if buffer.home is Home.ARENA:
-        return f"{buffer.memory}+{buffer.offset}"
+        return f"{buffer.memory}+{buffer.offset + namer.plan.layout(t).offset}"
     return buffer.memory if buffer.home is Home.CONSTANT else "the caller's"
 
 
@@ -247,8 +252,19 @@ def layers(namer: Namer) -> tuple[LayerText, ...]:
 
 
 def _tap(namer: Namer, t: int) -> TapText:
-    base = namer.address(namer.plan.tensor_buffers[t], Affine(0))
-    return TapText(t, base, namer.plan.graph.tensors[t].nbytes)
+    tensor, layout = namer.plan.graph.tensors[t], namer.plan.layout(t)
+    images, height, width, channels = nhwc(tensor.shape)
+    terms = (("n", layout.image),) if images > 1 else ()
+    return TapText(
+        tensor=t,
+        images=images,
+        base=namer.address(namer.plan.tensor_buffers[t], Affine(layout.offset, terms)),
+        row=layout.row,
+        pixel=layout.pixel,
+        height=height,
+        width=width,
+        pixel_bytes=channels * tensor.dtype.size,
+    )
 
 
 def constants(namer: Namer) -> tuple[ConstantText, ...]:
@@ -287,7 +303,7 @@ def _port(namer: Namer, index: int, tensor: Tensor) -> PortText:
         zero_point=quant.zero_point if quant and quant.scales else 0,
         low=low,
         high=low + 2**bits - 1,
-        pointer=namer.address(buffer.name, Affine(0)),
+        pointer=namer.address(buffer.name, Affine(namer.plan.layout(tensor.index).offset)),
         alignment=alignments[0] if alignments else tensor.dtype.size,
     )
 

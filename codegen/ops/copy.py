@@ -5,17 +5,24 @@ from __future__ import annotations
 from codegen.graph import Tensor
 from codegen.ops.base import Access, Call
 
+_KERNEL = "cg_copy"
+
 
 def copy_call(x: Access, y: Access, element_bytes: int) -> Call:
     """Copy the box of `x` to the box of `y`; both have the same extent (n, h, w, c)."""
     return Call(
-        kernel="cg_copy",
+        kernel=_KERNEL,
         header="cg_copy.h",
         args="cg_copy_args",
         params=(("element_bytes", element_bytes),),
         inputs=(x,),
         outputs=(y,),
     )
+
+
+def is_copy(call: Call) -> bool:
+    """Whether the call only moves bytes, so that a shared place makes it superfluous."""
+    return call.kernel == _KERNEL
 
 
 def reshaped_copy(x: Tensor, y: Tensor) -> Call:

@@ -8,7 +8,7 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.errors import CodegenError, Unsupported
 from codegen.graph import Graph, Node
-from codegen.ops.base import Lowered
+from codegen.ops.base import Call, Lowered
 from codegen.plan import (
     Buffer,
     Constant,
@@ -27,7 +27,7 @@ from codegen.planner.constants import (
     wanted_constants,
 )
 from codegen.planner.order_problem import lowered_traits, order_problem
-from codegen.planner.steps import call_steps
+from codegen.planner.steps import Places, call_steps
 from codegen.planner.storage import Group, Storage, decide_storage
 
 
@@ -46,21 +46,18 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     chosen = order.choose_order(orders, options.order)
     nodes = chosen.nodes
     storage = decide_storage(graph, nodes, lowered, options)
-    calls = [
-        (node, call)
-        for node in nodes
-        if node.index not in storage.views
-        for call in lowered[node.index].calls
-    ]
+    calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
+    called = [(node, call) for node in nodes for call in calls[node.index]]
     tensors, groups = _group_buffers(graph, storage, options)
-    scratch = _scratch_buffers(nodes, lowered, storage)
+    scratch = _scratch_buffers(nodes, calls)
     arena_name, placed, bound = _place((*groups, *scratch), board, options, nodes, graph)
     arena_bytes = _arena_bytes(placed, board)
-    constants = place_constants(wanted_constants(graph, calls), board, arena_bytes)
-    constant_buffers = buffers_of_constants(graph, calls, constants, len(nodes))
+    constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
+    constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
     tensors.update({t: b.name for b in constant_buffers for t in b.tensors})
+    places = Places(tensors, storage.layouts)
     layers = tuple(
-        _layer(graph, node, lowered[node.index], storage, tensors, {b.name for b in scratch})
+        _layer(graph, node, lowered[node.index], calls[node.index], storage, places)
         for node in nodes
     )
     return Plan(
@@ -74,6 +71,7 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         buffers=(*placed, *constant_buffers),
         constants=constants,
         tensor_buffers=tensors,
+        layouts=storage.layouts,
         arena_bytes=arena_bytes,
         lower_bound=bound,
         memories=_memory_use(board, arena_bytes, constants),
@@ -134,14 +132,12 @@ def _scratch_name(node: Node) -> str:
     return f"scratch{node.index}"
 
 
-def _scratch_buffers(
-    nodes: Sequence[Node], lowered: Mapping[int, Lowered], storage: Storage
-) -> list[Buffer]:
+def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]]) -> list[Buffer]:
     """Working memory of each layer: the most that one of its calls wants."""
     buffers = []
     for position, node in enumerate(nodes):
-        size = max((call.scratch for call in lowered[node.index].calls), default=0)
-        if size and node.index not in storage.views:
+        size = max((call.scratch for call in calls[node.index]), default=0)
+        if size:
             buffers.append(Buffer(_scratch_name(node), Home.ARENA, "", 0, size, position, position))
     return buffers
 
@@ -194,20 +190,17 @@ def _layer(
     graph: Graph,
     node: Node,
     lowered: Lowered,
+    calls: Sequence[Call],
     storage: Storage,
-    tensors: Mapping[int, str],
-    scratch: set[str],
+    places: Places,
 ) -> Layer:
-    if node.index in storage.views:
-        return Layer(node, lowered, (), note="view: no code, no bytes")
-    own = _scratch_name(node) if _scratch_name(node) in scratch else None
     steps = [
         step
-        for call in lowered.calls
-        for step in call_steps(graph, call, tensors.__getitem__, own if call.scratch else None)
+        for call in calls
+        for step in call_steps(graph, call, places, _scratch_name(node) if call.scratch else None)
     ]
-    note = "in place" if node.index in storage.in_place else ""
-    return Layer(node, lowered, tuple(steps), note)
+    dropped = storage.superfluous(node, lowered)
+    return Layer(node, lowered, tuple(steps), dropped, storage.note(node, lowered))
 
 
 def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from codegen.graph import Graph
+from codegen.layout import Layout, dense_layout, is_dense
 from codegen.ops.base import Access, Call, flattened
 from codegen.plan import Affine, KernelStep, Loop, Range, Step, View
 
 BATCH_VARIABLE = "n"
 
 
-def call_steps(
-    graph: Graph, call: Call, buffer_of: Callable[[int], str], scratch: str | None
-) -> tuple[Step, ...]:
-    """The steps of one call over tensors that lie whole and without gaps in their buffers."""
-    if call.pointwise and _can_flatten(call):
+@dataclass(frozen=True)
+class Places:
+    """Which buffer every tensor lies in, and how."""
+
+    buffers: Mapping[int, str]
+    layouts: Mapping[int, Layout]
+
+
+def call_steps(graph: Graph, call: Call, places: Places, scratch: str | None) -> tuple[Step, ...]:
+    """The steps of one call over tensors where `places` puts them."""
+    if call.pointwise and _can_flatten(graph, call, places):
         call = flattened(call)
     images = call.outputs[0].extent[0]
     step = KernelStep(
         call=call,
-        inputs=tuple(_view(graph, access, buffer_of, images) for access in call.inputs),
-        outputs=tuple(_view(graph, access, buffer_of, images) for access in call.outputs),
+        inputs=tuple(_view(graph, access, places, images) for access in call.inputs),
+        outputs=tuple(_view(graph, access, places, images) for access in call.outputs),
         range=_whole_range(call),
         image=Affine(0, ((BATCH_VARIABLE, 1),) if images > 1 else ()),
         scratch=scratch,
@@ -30,13 +38,21 @@ def call_steps(
     return (step,) if images == 1 else (Loop(BATCH_VARIABLE, images, (step,)),)
 
 
-def _can_flatten(call: Call) -> bool:
+def _layout(graph: Graph, t: int, places: Places) -> Layout:
+    """Constants lie densely in flash; everything else where the storage decision put it."""
+    return places.layouts.get(t, dense_layout(graph.tensors[t]))
+
+
+def _can_flatten(graph: Graph, call: Call, places: Places) -> bool:
     """Whether every operand is as large as the output, or one element for all of it."""
     accesses = (*call.inputs, *call.outputs)
     full = [access for access in accesses if math.prod(access.map) > 1]
     one_map = len({access.map for access in full}) <= 1
     whole = all(access.box is None for access in accesses)
-    return one_map and whole and not any(access.shared for access in full)
+    dense = all(
+        is_dense(graph.tensors[a.tensor], _layout(graph, a.tensor, places)) for a in accesses
+    )
+    return one_map and whole and dense and not any(access.shared for access in full)
 
 
 def _whole_range(call: Call) -> Range:
@@ -44,21 +60,23 @@ def _whole_range(call: Call) -> Range:
     return Range(0, h, 0, w, 0, c)
 
 
-def _view(graph: Graph, access: Access, buffer_of: Callable[[int], str], images: int) -> View:
-    """The part of a dense tensor that the call touches, for image `n` of the batch."""
-    element = graph.tensors[access.tensor].dtype.size
-    _, h, w, c = access.map
-    pixel, row, image = c * element, w * c * element, h * w * c * element
-    start = access.box.start if access.box else (0, 0, 0, 0)
-    offset = start[0] * image + start[1] * row + start[2] * pixel + start[3] * element
+def _view(graph: Graph, access: Access, places: Places, images: int) -> View:
+    """The part of a tensor that the call touches, for image `n` of the batch."""
+    tensor = graph.tensors[access.tensor]
+    element = tensor.dtype.size
+    layout = _layout(graph, access.tensor, places)
+    if is_dense(tensor, layout):
+        _, h, w, c = access.map
+        layout = Layout(layout.offset, h * w * c * element, w * c * element, c * element)
+    base = layout.at(access.box.start if access.box else (0, 0, 0, 0), element)
     moves = images > 1 and not access.shared
     _, height, width, channels = access.extent
     return View(
         tensor=access.tensor,
-        buffer=buffer_of(access.tensor),
-        offset=Affine(offset, ((BATCH_VARIABLE, image),) if moves else ()),
-        row=row,
-        pixel=pixel,
+        buffer=places.buffers[access.tensor],
+        offset=Affine(base.offset, ((BATCH_VARIABLE, base.image),) if moves else ()),
+        row=base.row,
+        pixel=base.pixel,
         height=height,
         width=width,
         pixel_bytes=channels * element,

@@ -1,16 +1,30 @@
-"""Which tensors share memory, and for how long it is needed.
+"""Which tensors share memory, how they lie in it, and for how long it is needed.
 
-Tensors are joined into groups that share one buffer: a view with its source, an output with the
-dying input that it may overwrite. A group lives from its first write to its last read.
+Every tensor may have a host, another tensor inside whose bytes it lies:
+
+- the output of a pure reshape is hosted by its input (the same bytes);
+- an element-wise output is hosted by a dying input that it overwrites;
+- an input of a concatenation is hosted by a box of the output, and its copy is dropped. The same
+  holds for every copy of a whole tensor into a box (padding) or out of one (split, slice).
+
+A tensor without a host owns a buffer; together with all that it hosts it is a group. A hosting is
+kept only if no write of any operator then touches bytes that a later operator still reads, and, for
+boxes, if the most bytes live at once do not grow: reserving an interleaved concatenation as early
+as its first branch can cost more than the copy that it saves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from codegen.graph import Graph, Node
-from codegen.ops.base import Alias, Lowered
+import numpy as np
+from numpy.typing import NDArray
+
+from codegen.graph import Graph, Node, Tensor
+from codegen.layout import Layout, covered, dense_layout, is_dense
+from codegen.ops.base import Access, Alias, Box, Call, Lowered, Map, nhwc
+from codegen.ops.copy import is_copy
 from codegen.plan import PlanOptions
 
 
@@ -26,115 +40,344 @@ class Group:
 
 @dataclass(frozen=True)
 class Storage:
-    """The groups, and which nodes became views and need no code."""
+    """The groups, every tensor's layout in its group, and what became superfluous.
+
+    Attributes:
+        groups: one buffer each.
+        layouts: tensor index -> where it lies in its group's buffer.
+        views: nodes that need no code at all.
+        dropped: (node index, position of the call) of copies that need no code.
+        in_place: nodes whose output overwrites an input.
+    """
 
     groups: tuple[Group, ...]
+    layouts: Mapping[int, Layout]
     views: frozenset[int]
+    dropped: frozenset[tuple[int, int]]
     in_place: frozenset[int]
 
+    def remaining(self, node: Node, lowered: Lowered) -> tuple[Call, ...]:
+        """The calls of a node that still need code."""
+        return tuple(
+            call for k, call in enumerate(lowered.calls) if (node.index, k) not in self.dropped
+        )
 
+    def superfluous(self, node: Node, lowered: Lowered) -> tuple[Call, ...]:
+        """The copies of a node that need no code."""
+        return tuple(
+            call for k, call in enumerate(lowered.calls) if (node.index, k) in self.dropped
+        )
+
+    def note(self, node: Node, lowered: Lowered) -> str:
+        """What became of a node, in a few words."""
+        if node.index in self.in_place:
+            return "in place"
+        if node.index in self.views:
+            return "no code: its bytes lie where they are needed"
+        done = len(self.superfluous(node, lowered))
+        return f"{done} of {len(lowered.calls)} copies not needed" if done else ""
+
+
+@dataclass(frozen=True)
+class _Host:
+    """`start` is the corner of the box in the host's map; None: the very same bytes."""
+
+    tensor: int
+    start: Map | None
+
+
+@dataclass(frozen=True)
+class _Write:
+    """Bytes that a call writes: a box of `tensor` (None: all of it), when, and over which input."""
+
+    position: int
+    tensor: int
+    box: Box | None
+    over: int | None
+
+
+@dataclass
 class _Sharing:
-    """Union-find over tensors with the positions of their writes and reads."""
+    """The hosts decided so far, and the lives that they depend on. Grows, never shrinks."""
 
-    def __init__(self, graph: Graph, order: Sequence[Node], options: PlanOptions) -> None:
-        self.graph, self.options = graph, options
-        self.parent: dict[int, int] = {}
-        self.born: dict[int, int] = dict.fromkeys(graph.inputs, -1)
-        self.dies: dict[int, int] = {}
-        for position, node in enumerate(order):
+    graph: Graph
+    order: Sequence[Node]
+    lowered: Mapping[int, Lowered]
+    options: PlanOptions
+    hosts: dict[int, _Host] = field(default_factory=dict)
+    dropped: set[tuple[int, int]] = field(default_factory=set)
+    views: set[int] = field(default_factory=set)
+    in_place: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.position = {node.index: i for i, node in enumerate(self.order)}
+        self.born: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
+        self.dies: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
+        self.accesses: dict[int, list[tuple[tuple[int, int], Access]]] = {}
+        self.hosted: dict[int, list[int]] = {}
+        for i, node in enumerate(self.order):
             for t in node.outputs:
-                self.born[t] = self.dies[t] = position
+                self.born[t] = self.dies[t] = i
             for t in node.inputs:
-                if t >= 0:
-                    self.dies[t] = position
-        self.end = len(order)
-        self.dies.update(dict.fromkeys(graph.outputs, self.end))
-        if options.keep_input:
-            self.dies.update(dict.fromkeys(graph.inputs, self.end))
-        for t in graph.inputs:
-            self.dies.setdefault(t, -1)
+                if t in self.dies:
+                    self.dies[t] = i
+            for k, call in enumerate(self.lowered[node.index].calls):
+                for access in (*call.inputs, *call.outputs):
+                    self.accesses.setdefault(access.tensor, []).append(((node.index, k), access))
+        kept = self.graph.inputs if self.options.keep_input else ()
+        for t in (*self.graph.outputs, *kept):
+            if t in self.dies:
+                self.dies[t] = len(self.order)
 
     def root(self, t: int) -> int:
-        while t in self.parent:
-            t = self.parent[t]
+        while t in self.hosts:
+            t = self.hosts[t].tensor
         return t
 
-    def members(self, t: int) -> list[int]:
-        root = self.root(t)
-        return [m for m in self.born if self.root(m) == root]
+    def members(self, root: int) -> Iterator[int]:
+        """The root and everything that it hosts, hosts first."""
+        yield root
+        for t in self.hosted.get(root, ()):
+            yield from self.members(t)
 
-    def join(self, source: int, result: int) -> None:
-        self.parent[self.root(result)] = self.root(source)
+    def host(self, t: int, host: _Host) -> None:
+        self.hosts[t] = host
+        self.hosted.setdefault(host.tensor, []).append(t)
 
-    def last_use(self, t: int) -> int:
-        return max(self.dies[m] for m in self.members(t))
+    def unhost(self, t: int) -> None:
+        self.hosted[self.hosts.pop(t).tensor].remove(t)
 
-    def callers(self, t: int) -> bool:
-        """Whether the buffer of `t` is memory that the caller gives."""
+    def layout(self, t: int) -> Layout | None:
+        """Where `t` lies in its group; None if its host's gaps leave it no place."""
+        tensor = self.graph.tensors[t]
+        if t not in self.hosts:
+            return dense_layout(tensor)
+        host = self.hosts[t]
+        above, below = self.layout(host.tensor), self.graph.tensors[host.tensor]
+        if above is None:
+            return None
+        if host.start is not None:
+            return above.at(host.start, tensor.dtype.size)
+        if is_dense(below, above):
+            return dense_layout(tensor, above.offset)
+        return above if nhwc(tensor.shape) == nhwc(below.shape) else None
+
+    def callers(self, root: int) -> bool:
+        """Whether the group lies in memory that the caller gives."""
         borders = {*self.graph.inputs, *self.graph.outputs}
-        return self.options.caller_io and any(m in borders for m in self.members(t))
+        return self.options.caller_io and any(m in borders for m in self.members(root))
+
+    def reachable(self, t: int, layout: Layout) -> bool:
+        """Whether every kernel, and the caller, can work on `t` in this layout."""
+        tensor = self.graph.tensors[t]
+        if is_dense(tensor, layout):
+            return True
+        if t in self.graph.inputs or t in self.graph.outputs:
+            return False
+        return all(
+            call in self.dropped or (access.map == nhwc(tensor.shape) and not access.dense)
+            for call, access in self.accesses.get(t, ())
+        )
 
 
 def decide_storage(
-    graph: Graph, order: Sequence[Node], lowered: dict[int, Lowered], options: PlanOptions
+    graph: Graph, order: Sequence[Node], lowered: Mapping[int, Lowered], options: PlanOptions
 ) -> Storage:
-    """Join views and safe in-place outputs, then measure every group's life."""
-    sharing = _Sharing(graph, order, options)
-    views = {node.index for node in order if _try_view(sharing, node, lowered[node.index])}
-    in_place = {
-        node.index
-        for position, node in enumerate(order)
-        if node.index not in views and _try_in_place(sharing, position, node, lowered[node.index])
-    }
-    return Storage(_groups(sharing), frozenset(views), frozenset(in_place))
+    """Host views, in-place outputs and copied boxes, then measure every group's life."""
+    sharing = _Sharing(graph, order, lowered, options)
+    for node in order:
+        _try_view(sharing, node)
+    for node in order:
+        if node.index not in sharing.views:
+            _try_in_place(sharing, node)
+    for node in order:
+        if node.index not in sharing.views:
+            _try_boxes(sharing, node)
+    for node in order:
+        calls = lowered[node.index].calls
+        if calls and all((node.index, k) in sharing.dropped for k in range(len(calls))):
+            sharing.views.add(node.index)
+    return _finished(sharing)
 
 
-def _try_view(sharing: _Sharing, node: Node, lowered: Lowered) -> bool:
+def _try_view(sharing: _Sharing, node: Node) -> None:
     """Let the output of a pure reshape lie where its input lies."""
-    source = lowered.view_of
-    if source is None or sharing.graph.tensors[source].is_constant:
-        return False
-    if sharing.callers(source) or sharing.callers(node.outputs[0]):
-        return False
-    sharing.join(source, node.outputs[0])
+    source, result = sharing.lowered[node.index].view_of, node.outputs[0]
+    if source is None or source not in sharing.born:
+        return
+    if sharing.callers(sharing.root(source)) or sharing.callers(result):
+        return
+    sharing.host(result, _Host(source, None))
+    sharing.views.add(node.index)
+    sharing.dropped.update((node.index, k) for k in range(len(sharing.lowered[node.index].calls)))
+
+
+def _try_in_place(sharing: _Sharing, node: Node) -> None:
+    """Let an element-wise output overwrite an input that nobody reads afterwards."""
+    calls = sharing.lowered[node.index].calls
+    if len(calls) != 1 or len(node.outputs) != 1 or calls[0].scratch:
+        return
+    tensors, (result,) = sharing.graph.tensors, node.outputs
+    if sharing.callers(result):
+        return
+    for access in calls[0].inputs:
+        source = access.tensor
+        if source not in sharing.born or sharing.callers(sharing.root(source)):
+            continue
+        if (
+            access.alias is Alias.ELEMENT
+            and tensors[source].dtype.size == tensors[result].dtype.size
+            and access.map == calls[0].outputs[0].map
+            and _accepted(sharing, result, _Host(source, None), node)
+        ):
+            sharing.in_place.add(node.index)
+            return
+
+
+def _try_boxes(sharing: _Sharing, node: Node) -> None:
+    """Drop the copies of a node: all that can be if that costs no memory, else one by one."""
+    before = _peak(sharing)
+    copies = [
+        (k, call)
+        for k, call in enumerate(sharing.lowered[node.index].calls)
+        if is_copy(call) and call.inputs[0].tensor in sharing.born
+    ]
+    together = [t for k, call in copies if (t := _host_box(sharing, node, k, call)) is not None]
+    if _peak(sharing) <= before:
+        return
+    for t in together:
+        sharing.unhost(t)
+    sharing.dropped.difference_update((node.index, k) for k, _ in copies)
+    for k, call in copies:
+        alone = _host_box(sharing, node, k, call)
+        if alone is not None and _peak(sharing) > before:
+            sharing.unhost(alone)
+            sharing.dropped.discard((node.index, k))
+
+
+def _host_box(sharing: _Sharing, node: Node, k: int, call: Call) -> int | None:
+    """Let one side of a copy lie in a box of the other, and drop the copy.
+
+    The inner tensor brings its group along, if it fills that. Returns the tensor that has got a
+    host; None if memory cannot be shared so.
+    """
+    x, y = call.inputs[0], call.outputs[0]
+    inner, outer = (x, y) if x.box is None else (y, x)
+    tensors = sharing.graph.tensors
+    top, around = sharing.root(inner.tensor), sharing.root(outer.tensor)
+    fits = (
+        inner.box is None
+        and top != around
+        and inner.map == outer.extent == nhwc(tensors[inner.tensor].shape)
+        and inner.map == nhwc(tensors[top].shape)
+        and outer.map == nhwc(tensors[outer.tensor].shape)
+        and sharing.layout(inner.tensor) == dense_layout(tensors[inner.tensor])
+        and not sharing.callers(top)
+        and not sharing.callers(around)
+    )
+    if not fits:
+        return None
+    sharing.dropped.add((node.index, k))
+    start = outer.box.start if outer.box else (0, 0, 0, 0)
+    if _accepted(sharing, top, _Host(outer.tensor, start)):
+        return top
+    sharing.dropped.discard((node.index, k))
+    return None
+
+
+def _accepted(sharing: _Sharing, t: int, host: _Host, over: Node | None = None) -> bool:
+    """Host `t` if every tensor of the group stays within reach and intact; undo it otherwise."""
+    sharing.host(t, host)
+    members = list(sharing.members(sharing.root(t)))
+    layouts = {m: sharing.layout(m) for m in members}
+    if over is not None:
+        sharing.in_place.add(over.index)
+    fine = all(
+        layout is not None and sharing.reachable(m, layout) for m, layout in layouts.items()
+    ) and _intact(sharing, {m: lay for m, lay in layouts.items() if lay is not None})
+    if over is not None:
+        sharing.in_place.discard(over.index)
+    if not fine:
+        sharing.unhost(t)
+    return fine
+
+
+def _intact(sharing: _Sharing, layouts: Mapping[int, Layout]) -> bool:
+    """Whether no operator writes bytes of a member that is still to be read."""
+    if len(layouts) == 1:
+        return True
+    tensors = sharing.graph.tensors
+    root = sharing.root(next(iter(layouts)))
+    size = tensors[root].nbytes
+    regions = {m: _bytes(tensors[m], layout, None, size) for m, layout in layouts.items()}
+    for write in _writes(sharing, layouts):
+        region = _bytes(tensors[write.tensor], layouts[write.tensor], write.box, size)
+        for m in layouts:
+            alive = sharing.born[m] <= write.position <= sharing.dies[m]
+            ends = m == write.over and sharing.dies[m] == write.position
+            own = m == write.tensor
+            if alive and not ends and not own and bool((regions[m] & region).any()):
+                return False
     return True
 
 
-def _try_in_place(sharing: _Sharing, position: int, node: Node, lowered: Lowered) -> bool:
-    """Let an element-wise output overwrite an input that nobody reads afterwards."""
-    if len(lowered.calls) != 1 or len(node.outputs) != 1 or lowered.calls[0].scratch:
-        return False
-    tensors, (result,) = sharing.graph.tensors, node.outputs
-    if sharing.callers(result):
-        return False
-    for access in lowered.calls[0].inputs:
-        source = access.tensor
-        group = set(sharing.members(source))
-        readers = [a for a in lowered.calls[0].inputs if a.tensor in group]
-        if (
-            not tensors[source].is_constant
-            and all(a.alias is Alias.ELEMENT for a in readers)
-            and tensors[source].dtype.size == tensors[result].dtype.size
-            and tensors[source].nbytes == tensors[result].nbytes
-            and sharing.last_use(source) == position
-            and not sharing.callers(source)
-        ):
-            sharing.join(source, result)
-            return True
-    return False
+def _writes(sharing: _Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]:
+    """What the remaining calls write into members of a group; inputs come before everything."""
+    for t in layouts:
+        if sharing.born[t] < 0:
+            yield _Write(-1, t, None, None)
+            continue
+        node = sharing.order[sharing.born[t]]
+        over = sharing.hosts[t].tensor if node.index in sharing.in_place else None
+        for k, call in enumerate(sharing.lowered[node.index].calls):
+            if (node.index, k) in sharing.dropped:
+                continue
+            for access in call.outputs:
+                if access.tensor == t:
+                    own_map = access.map == nhwc(sharing.graph.tensors[t].shape)
+                    yield _Write(sharing.born[t], t, access.box if own_map else None, over)
 
 
-def _groups(sharing: _Sharing) -> tuple[Group, ...]:
-    by_root: dict[int, list[int]] = {}
-    for t in sharing.born:
-        if not sharing.graph.tensors[t].is_constant:
-            by_root.setdefault(sharing.root(t), []).append(t)
-    return tuple(
-        Group(
-            tensors=tuple(members),
-            size=max(sharing.graph.tensors[t].nbytes for t in members),
-            first=min(sharing.born[t] for t in members),
-            last=max(sharing.dies[t] for t in members),
+def _bytes(tensor: Tensor, layout: Layout, box: Box | None, size: int) -> NDArray[np.bool_]:
+    """The bytes of a box of a tensor, or of all of it."""
+    element = tensor.dtype.size
+    if box is None:
+        return covered(layout, nhwc(tensor.shape), element, size)
+    return covered(layout.at(box.start, element), box.size, element, size)
+
+
+def _peak(sharing: _Sharing) -> int:
+    """Most bytes live at once with the hosts decided so far."""
+    change = np.zeros(len(sharing.order) + 3, np.int64)
+    for group in _groups(sharing):
+        change[group.first + 1] += group.size
+        change[group.last + 2] -= group.size
+    return int(np.cumsum(change).max(initial=0))
+
+
+def _groups(sharing: _Sharing) -> list[Group]:
+    groups = []
+    for root in sharing.born:
+        if root in sharing.hosts or sharing.graph.tensors[root].is_constant:
+            continue
+        members = tuple(sharing.members(root))
+        groups.append(
+            Group(
+                tensors=members,
+                size=sharing.graph.tensors[root].nbytes,
+                first=min(sharing.born[t] for t in members),
+                last=max(sharing.dies[t] for t in members),
+            )
         )
-        for members in by_root.values()
+    return groups
+
+
+def _finished(sharing: _Sharing) -> Storage:
+    layouts = {t: sharing.layout(t) for t in sharing.born}
+    return Storage(
+        groups=tuple(_groups(sharing)),
+        layouts={t: layout for t, layout in layouts.items() if layout is not None},
+        views=frozenset(sharing.views),
+        dropped=frozenset(sharing.dropped),
+        in_place=frozenset(sharing.in_place),
     )

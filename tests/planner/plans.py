@@ -94,6 +94,7 @@ class PlanWriter:
                 "shape": list(shape),
                 "bytes": size,
                 "buffer": buffer,
+                "offset": 0,
             }
         )
         return number

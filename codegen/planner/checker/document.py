@@ -58,6 +58,7 @@ class Tensor(_Model):
     shape: tuple[Count, ...]
     bytes: Count
     buffer: Name | None
+    offset: Count
 
 
 class Buffer(_Model):

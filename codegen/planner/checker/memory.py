@@ -54,19 +54,21 @@ class TaggedMemory:
         part[...] = part_window(self._index, share.source, tags).reshape(part.shape)
 
     def fill(self, tensor: int) -> None:
-        """Put a whole tensor at the start of its buffer, as the caller does with inputs."""
+        """Put a whole tensor at its place, as the caller does with inputs."""
         self._whole(tensor)[...] = self.tags(tensor, 0, self._index.tensors[tensor].bytes)
 
     def missing(self, tensor: int) -> str:
-        """What is wrong with a whole tensor at the start of its buffer; nothing if it is intact."""
-        buffer = self._buffer(tensor)
+        """What is wrong with a whole tensor at its place; nothing if it is intact."""
+        buffer, offset = self._buffer(tensor), self._index.tensors[tensor].offset
         wanted = self.tags(tensor, 0, self._index.tensors[tensor].bytes)
         wrong = np.flatnonzero(self._whole(tensor) != wanted)
         if not wrong.size:
             return ""
         first = int(wrong[0])
         held = int(self._whole(tensor)[first])
-        return self._describe(wrong.size, first, space_of(buffer), buffer.offset + first, held)
+        return self._describe(
+            wrong.size, first, space_of(buffer), buffer.offset + offset + first, held
+        )
 
     def damage(self, touch: Touch) -> str:
         """What is wrong with the bytes of a touch; nothing if they hold what they should."""
@@ -107,8 +109,9 @@ class TaggedMemory:
 
     def _whole(self, tensor: int) -> Array:
         buffer = self._buffer(tensor)
-        size = self._index.tensors[tensor].bytes
-        return self._spaces[space_of(buffer)][buffer.offset : buffer.offset + size]
+        place = self._index.tensors[tensor]
+        start = buffer.offset + place.offset
+        return self._spaces[space_of(buffer)][start : start + place.bytes]
 
     def _describe(self, count: int, position: int, space: str, address: int, tag: int) -> str:
         if tag < 0:

@@ -106,8 +106,13 @@ def _interface(index: Index) -> Iterator[str]:
                 yield f"{word} {number}: tensor {t} does not exist"
             elif not index.home(t):
                 yield f"{word} {number}: {index.label(t)} has no place"
-            elif index.tensors[t].bytes > index.buffers[index.tensors[t].buffer or ""].size:
-                yield f"{word} {number}: {index.label(t)} is larger than its buffer"
+            elif _end(index.tensors[t]) > index.buffers[index.tensors[t].buffer or ""].size:
+                yield f"{word} {number}: {index.label(t)} does not lie inside its buffer"
+
+
+def _end(tensor: Tensor) -> int:
+    """Where a tensor without gaps ends in its buffer."""
+    return tensor.offset + tensor.bytes
 
 
 def _producers(index: Index) -> Iterator[str]:
