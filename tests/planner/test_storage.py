@@ -1,4 +1,4 @@
-"""Tensors that lie inside others: what is shared, what must not be, and that the bytes stay right."""
+"""Tensors that lie inside others: what is shared, what must not be, and that bytes stay right."""
 
 from __future__ import annotations
 
