@@ -75,8 +75,9 @@ def activation_range(activation: str, quant: Quantization, dtype: DType) -> tupl
     lower, upper = ACTIVATION_CLAMPS[activation]
 
     def quantized(bound: float) -> int:
-        ratio = np.float32(bound) / np.float32(quant.scale)
-        return quant.zero_point + round_half_away(float(ratio))
+        with np.errstate(over="ignore"):
+            ratio = float(np.float32(bound) / np.float32(quant.scale))
+        return quant.zero_point + round_half_away(min(max(ratio, INT32_MIN), INT32_MAX))
 
     if lower is not None:
         low = max(low, quantized(lower))

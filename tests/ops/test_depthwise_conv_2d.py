@@ -120,7 +120,7 @@ def test_sweep(tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, 
 
 
 def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
-    cases = {str(c): depthwise_model(rng, **c) for c in CORNERS[3:27]}
+    cases = {str(c): depthwise_model(rng, **c) for c in CORNERS[3:21]}
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
 
 

@@ -102,6 +102,17 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-42])
+def test_a_bound_beyond_all_integers_is_none(
+    scale: float, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """The reference refuses such a scale; without the upper bound it does the same."""
+    config: dict[str, Any] = {"scales": (scale, scale)}
+    case = pool_model("MAX_POOL_2D", activation="RELU6", **config)
+    same = pool_model("MAX_POOL_2D", activation="RELU", **config)
+    assert_equal({"case": case}, tmp_path, rng, reference={"case": same})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("config", "message"),
