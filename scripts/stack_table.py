@@ -80,19 +80,19 @@ def kernels() -> dict[str, tuple[Path, str]]:
 
 def probe_figures(target: Target, level: str) -> Figures:
     """Every kernel called with unknown arguments, without the callers of a layer."""
-    figures = {}
-    include = data_dir("runtime_c") / "include"
+    found = kernels()
+    lines = [f'#include "{name}"' for name in sorted({h.name for h, _ in found.values()})]
+    for kernel, (_, parameters) in found.items():
+        arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
+        lines += [f"void probe_{kernel}({parameters});", f"void probe_{kernel}({parameters})"]
+        lines += ["{", f"    {kernel}({arguments});", "}"]
+    runtime = data_dir("runtime_c")
+    includes = (f"-I{runtime / 'include'}", f"-I{runtime / 'kernels'}")
     with tempfile.TemporaryDirectory() as name:
-        for kernel, (header, parameters) in kernels().items():
-            arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
-            source = Path(name) / f"{kernel}.c"
-            source.write_text(
-                f'#include "{header.name}"\nvoid probe({parameters});\n'
-                f"void probe({parameters})\n{{\n    {kernel}({arguments});\n}}\n"
-            )
-            flags = (*target.flags, level, f"-I{include}", f"-I{header.parent}")
-            figures[kernel] = source_call_graph(target.compiler, flags, source).deepest("probe")
-    return figures
+        source = Path(name) / "probes.c"
+        source.write_text("\n".join(lines) + "\n")
+        graph = source_call_graph(target.compiler, (*target.flags, level, *includes), source)
+    return {kernel: graph.deepest(f"probe_{kernel}") for kernel in found}
 
 
 def model_figures(built: Build, target: Target, level: str) -> tuple[int, Figures]:

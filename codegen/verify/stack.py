@@ -49,7 +49,7 @@ class CallGraph:
         """
         if title == via:
             return 0
-        called = [c for c in self.calls.get(title, ()) if self._reaches(c, via)]
+        called = [c for c in self.calls.get(title, ()) if self.reaches(c, via)]
         if not called:
             raise ToolError(f"{title} never calls {via}; measure the function that does")
         return self.frames[title] + max(self.above(c, via) for c in called)
@@ -68,8 +68,9 @@ class CallGraph:
         below = (self._deepest(called, (*chain, title)) for called in self.calls.get(title, ()))
         return self.frames[title] + max(below, default=0)
 
-    def _reaches(self, title: str, via: str) -> bool:
-        return title == via or any(self._reaches(c, via) for c in self.calls.get(title, ()))
+    def reaches(self, title: str, via: str) -> bool:
+        """Whether a chain of calls leads from `title` to `via`."""
+        return title == via or any(self.reaches(c, via) for c in self.calls.get(title, ()))
 
 
 def parse_call_graph(text: str) -> CallGraph:
@@ -123,9 +124,8 @@ def stack_usage(
     source, _ = write_sources(model, workdir)
     graph = source_call_graph(compiler, flags, source)
     run = f"{model.name}_run"
-    layers = graph.named(r"layer_\d+")
-    return StackUsage(
-        graph.deepest(run),
-        max((graph.above(run, layer) for layer in layers), default=0),
-        tuple(graph.above(run, layer) + graph.deepest(layer) for layer in layers),
-    )
+    titles = graph.named(r"layer_\d+")
+    # gcc leaves some calls out of its graph: a layer without a caller is called like the others
+    callers = max((graph.above(run, t) for t in titles if graph.reaches(run, t)), default=0)
+    layers = tuple(callers + graph.deepest(title) for title in titles)
+    return StackUsage(max(graph.deepest(run), *layers, 0), callers, layers)
