@@ -4,8 +4,8 @@
 
 Every kernel is compiled twice over: called with arguments that are not known at compile time, and
 as the layers of the demo model and of the models given call it, which lets constants fold. The
-worst of all counts, at -Os, -O2 and -O3, for each core of the shipped boards whose gcc is
-installed. Figures of other cores and of kernels that are gone are dropped.
+worst of all counts, at -Os, -O2 and -O3 (on a PC: -O2), for each core of the shipped boards whose
+gcc is installed. Figures of other cores and of kernels that are gone are dropped.
 """
 
 import json
@@ -31,7 +31,6 @@ from codegen.verify.stack import source_call_graph, stack_usage
 from codegen.verify.toolchain import EXACT_FLAGS, find_tool, host_compiler
 
 DEMO = Path(__file__).parents[1] / "docs" / "demo" / "digits.tflite"
-LEVELS = ("-Os", "-O2", "-O3")
 _KERNEL = re.compile(
     r"^CG_KERNEL void (?P<name>cg_\w+)\((?P<parameters>const cg_\w+_args \*[^)]*)\)", re.MULTILINE
 )
@@ -50,6 +49,11 @@ class Target:
     @property
     def flags(self) -> tuple[str, ...]:
         return ("-std=c99", *self.board.compiler.flags, *EXACT_FLAGS)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What firmware is built with; on a PC only what `verify` uses."""
+        return ("-O2",) if self.board.cpu.core == "host" else ("-Os", "-O2", "-O3")
 
 
 def targets() -> Iterator[Target]:
@@ -122,10 +126,10 @@ def built_for(paths: Sequence[Path], target: Target) -> Iterator[Build]:
 
 def core_figures(target: Target, paths: Sequence[Path]) -> Figures:
     """The worst of all levels, probes and models for one core."""
-    jobs = [(built, level) for built in built_for(paths, target) for level in LEVELS]
+    jobs = [(built, level) for built in built_for(paths, target) for level in target.levels]
     with ThreadPoolExecutor() as pool:
         measured = list(pool.map(lambda job: model_figures(job[0], target, job[1]), jobs))
-        probed = list(pool.map(lambda level: probe_figures(target, level), LEVELS))
+        probed = list(pool.map(lambda level: probe_figures(target, level), target.levels))
     if not measured:
         raise ToolError("none of the models can be built; give one that can")
     callers = max(above for above, _ in measured)

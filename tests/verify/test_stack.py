@@ -1,11 +1,15 @@
 """The stack that the compiler's call graph predicts covers what runs on the emulators use."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from codegen.boards import load_board
+from codegen.emit.stack import LIMIT
 from codegen.errors import ToolError
+from codegen.resources import data_dir
 from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.sources import GeneratedSources, Request
 from codegen.verify.stack import library_bytes, parse_call_graph, source_call_graph, stack_usage
@@ -132,3 +136,12 @@ def test_allowances_cover_the_libraries(board_name: str, tmp_path: Path) -> None
         if nbytes - base > library_bytes(function)
     }
     assert not over
+
+
+def test_table_has_every_kernel_within_the_limit() -> None:
+    kernels = data_dir("runtime_c") / "kernels"
+    table = json.loads((kernels / "stack.json").read_text())
+    pattern = re.compile(r"^CG_KERNEL void (cg_\w+)\(const cg_\w+_args \*", re.MULTILINE)
+    present = {k for header in kernels.glob("*.h") for k in pattern.findall(header.read_text())}
+    assert set(table) == present, "run: python scripts/stack_table.py"
+    assert max(nbytes for figures in table.values() for nbytes in figures.values()) <= LIMIT
