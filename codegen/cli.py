@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 import click
 from rich.console import Console
 
-from codegen import __version__, boards, passes
+from codegen import __version__, boards
 from codegen.board_schema import Board
 from codegen.errors import CodegenError, OverBudget
 from codegen.graph import Model
@@ -186,7 +186,7 @@ def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
     from codegen.support import unsupported_operators
 
     model = load_model(model_path, batch=batch)
-    refused = unsupported_operators(passes.simplify(model.main))
+    refused = unsupported_operators(model.main)
     report = inspect_model(model, model_path.stem, refused)
     click.echo(
         json.dumps(inspection_dict(report), indent=2) if as_json else inspection_text(report)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from codegen import ops
 from codegen.errors import CodegenError
 from codegen.graph import Graph
 from codegen.ops.base import OpContext
+from codegen.passes import simplify
 
 
 def unsupported_operators(graph: Graph) -> dict[int, str]:
-    """Operator index -> the reason why no C can be written for it."""
+    """Operator index -> the reason why no C can be written for it.
+
+    Operators that a pass removes are not among them.
+    """
+    # Where a pass finds a node that contradicts itself, it is found again below, with its index.
+    with suppress(CodegenError):
+        graph = simplify(graph)
     reasons = {}
     for node in graph.nodes:
         try:

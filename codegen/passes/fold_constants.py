@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen import ops
+from codegen.errors import Unsupported
 from codegen.graph import DType, Graph, Node, Tensor
 from codegen.ops.base import OpContext
 from codegen.ops.movement import constant_ints, resolved_axis
@@ -23,6 +24,10 @@ from codegen.ops.transpose import permutation
 from codegen.passes.rewrite import for_each_node, with_tensor, without
 
 Array = NDArray[np.generic]
+
+_CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")
+"""Evaluated for more types than there are kernels for; what they do not know they leave."""
+
 Evaluate = Callable[[OpContext], list[Array] | None]
 """The outputs of a node, or None where they are not known exactly."""
 
@@ -31,9 +36,18 @@ def fold_constants(graph: Graph) -> Graph:
     """Replace the outputs of every foldable node by constants.
 
     Raises:
-        CodegenError: for a foldable node that contradicts itself, as lowering it would.
+        InvalidModel: for a foldable node that contradicts itself, as lowering it would.
     """
     return for_each_node(graph, _fold)
+
+
+def _is_supported(context: OpContext) -> bool:
+    """Whether the node would lower; one that is refused stays, to be named with all others."""
+    try:
+        ops.lower(context)
+    except Unsupported:
+        return False
+    return True
 
 
 def _fold(graph: Graph, node: Node) -> Graph:
@@ -41,8 +55,8 @@ def _fold(graph: Graph, node: Node) -> Graph:
     evaluate = _EVALUATE.get(node.op)
     if evaluate is None or not _inputs_known(graph, node):
         return graph
-    if node.op in ops.registry():
-        ops.lower(context)
+    if node.op in ops.registry() and node.op not in _CONVERSIONS and not _is_supported(context):
+        return graph
     values = evaluate(context)
     if values is None or len(values) != len(node.outputs):
         return graph

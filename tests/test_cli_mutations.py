@@ -1,0 +1,86 @@
+"""Damaged models through the whole build: a refusal in one line or the C files, nothing else."""
+
+from __future__ import annotations
+
+import random
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from codegen.boards import load_board
+from codegen.errors import CodegenError
+from codegen.importer import parse_model
+from codegen.pipeline import BuildOptions, build
+from codegen.plan import PlanOptions
+from tests import paths
+from tests.emit.programs import two_convolutions
+from tests.mutations import MUTATIONS
+from tests.test_cli import fails, run, tree
+from tests.zoo import zoo
+
+_COPIES = 30  # per kind of mutation
+_SECONDS = 5.0  # of CPU time, the longest that one file may take
+_DEMO = Path(__file__).resolve().parent.parent / "docs" / "demo" / "digits.tflite"
+_OPTIONS = (
+    BuildOptions(),
+    BuildOptions(io="int8", plan=PlanOptions(keep_input=True)),
+    BuildOptions(plan=PlanOptions(caller_io=True)),
+)
+
+
+def _builds(data: bytes) -> bool:
+    try:
+        build(parse_model(data), "m", load_board("host"))
+    except CodegenError:
+        return False
+    return True
+
+
+@cache
+def _originals() -> tuple[bytes, ...]:
+    """Valid models that build: made here, the demo's, and small real ones where there are any."""
+    files = sorted(paths.app_models() + paths.optest_models(), key=lambda path: path.name)
+    small = [path.read_bytes() for path in files if path.stat().st_size < 12_000]
+    real = [data for data in small[::4] if _builds(data)]
+    # The first two reach most of the code, so they are drawn more often.
+    return (*[zoo()] * 10, *[_DEMO.read_bytes()] * 5, two_convolutions(), *real)
+
+
+def test_the_originals_build() -> None:
+    assert all(_builds(data) for data in dict.fromkeys(_originals()))
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_damage_ends_in_one_line_or_files(kind: str, seed: int) -> None:
+    board = load_board("host")
+    refused = 0
+    for copy in range(_COPIES):
+        rng = random.Random(f"{seed} {kind} {copy}")
+        data = MUTATIONS[kind](rng.choice(_originals()), rng)
+        start = time.process_time()
+        try:
+            built = build(parse_model(data), kind, board, rng.choice(_OPTIONS))
+        except CodegenError as error:
+            refused += 1
+            assert str(error).isprintable() and len(str(error)) < 1000
+        else:
+            assert {f"{kind}.c", f"{kind}.h"} <= set(built.files)
+        assert time.process_time() - start < _SECONDS
+    assert refused > 0
+
+
+@pytest.mark.parametrize("kind", MUTATIONS)
+def test_the_command_refuses_damage_and_writes_nothing(
+    kind: str, seed: int, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "m.tflite", tmp_path / "out"
+    for copy in range(1000):
+        rng = random.Random(f"{seed} command {kind} {copy}")
+        data = MUTATIONS[kind](zoo(), rng)
+        if not _builds(data):
+            break
+    path.write_bytes(data)
+    fails(run("build", path, "--board", "host", "-o", out))
+    assert tree(tmp_path) == {"m.tflite"}

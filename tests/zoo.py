@@ -1,0 +1,129 @@
+"""One valid model with an operator of almost every kind, for tests of the whole pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.tflite_builder import ModelBuilder, OptionValue
+
+_SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
+
+
+class _Chain:
+    """Adds operators one behind the other; every result is int8 with its own quantisation."""
+
+    def __init__(self) -> None:
+        self.builder = ModelBuilder("zoo")
+        self.rng = np.random.default_rng(7)
+
+    def constant(self, values: object, dtype: str = "int32") -> int:
+        array = np.asarray(values)
+        return self.builder.tensor(array.shape, dtype, data=array)
+
+    def weights(self, shape: Sequence[int], channels: int, axis: int = 0) -> tuple[int, int]:
+        """Per-channel weights and their biases."""
+        scales = self.rng.uniform(0.005, 0.02, channels)
+        data = self.rng.integers(-127, 128, shape)
+        bias = self.rng.integers(-400, 400, channels)
+        w = self.builder.tensor(shape, "int8", scales, data=data, axis=axis)
+        return w, self.builder.tensor((channels,), "int32", scales * 0.05, data=bias)
+
+    def result(
+        self, shape: Sequence[int], scale: float = 0.05, zero_point: int = -3, dtype: str = "int8"
+    ) -> int:
+        return self.builder.tensor(shape, dtype, scale, zero_point)
+
+    def op(self, kind: str, inputs: Sequence[int], output: int, /, **options: OptionValue) -> int:
+        self.builder.op(kind, inputs, [output], **options)
+        return output
+
+
+def _convolutions(chain: _Chain, x: int) -> int:
+    """int8[1,8,8,4] -> int8[1,4,4,6]."""
+    pads = chain.constant([[0, 0], [1, 0], [0, 1], [0, 0]])
+    y = chain.op("PAD", [x, pads], chain.result((1, 9, 9, 4)))
+    w, b = chain.weights((6, 3, 3, 4), 6)
+    y = chain.op(
+        "CONV_2D",
+        [y, w, b],
+        chain.result((1, 4, 4, 6)),
+        **{**_SAME, "padding": "VALID", "stride_h": 2, "stride_w": 2},
+        fused_activation_function="RELU",
+    )
+    w, b = chain.weights((1, 3, 3, 6), 6, axis=3)
+    return chain.op(
+        "DEPTHWISE_CONV_2D", [y, w, b], chain.result((1, 4, 4, 6)), **_SAME, depth_multiplier=1
+    )
+
+
+def _pools(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> int8[1,4,4,6]."""
+    window = {**_SAME, "filter_height": 2, "filter_width": 2}
+    y = chain.op("MAX_POOL_2D", [x], chain.result((1, 4, 4, 6)), **window)
+    return chain.op("AVERAGE_POOL_2D", [y], chain.result((1, 4, 4, 6)), **window)
+
+
+def _elements(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> the same shape, through operators with one and two operands."""
+    shape = (1, 4, 4, 6)
+    y = x
+    for kind in ("RELU", "RELU6", "HARD_SWISH"):
+        y = chain.op(kind, [y], chain.result(shape))
+    y = chain.op("LEAKY_RELU", [y], chain.result(shape), alpha=0.1)
+    for kind in ("LOGISTIC", "TANH"):
+        zero = -128 if kind == "LOGISTIC" else 0
+        y = chain.op(kind, [y], chain.result(shape, 1 / (256 if zero else 128), zero))
+    for kind in ("ADD", "SUB", "MUL"):
+        y = chain.op(kind, [y, x], chain.result(shape), fused_activation_function="NONE")
+    row = chain.builder.tensor((1, 1, 1, 6), "int8", 0.05, -3, data=np.arange(6))
+    for kind in ("MAXIMUM", "MINIMUM"):
+        y = chain.op(kind, [y, row], chain.result(shape))
+    return y
+
+
+def _moves(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> int8[1,4,8,6]."""
+    halves = [chain.result((1, 4, 4, 3)) for _ in range(2)]
+    chain.builder.op("SPLIT", [chain.constant(3), x], halves, num_splits=2)
+    y = chain.op("CONCATENATION", halves[::-1], chain.result((1, 4, 4, 6)), axis=3)
+    y = chain.op("TRANSPOSE", [y, chain.constant([0, 2, 1, 3])], chain.result((1, 4, 4, 6)))
+    begin, size = chain.constant([0, 1, 0, 0]), chain.constant([1, 2, 4, -1])
+    y = chain.op("SLICE", [y, begin, size], chain.result((1, 2, 4, 6)))
+    corners = [chain.constant(v) for v in ([0, 0, 0, 0], [1, 2, 4, 6], [1, 1, 2, 1])]
+    y = chain.op(
+        "STRIDED_SLICE", [y, *corners], chain.result((1, 2, 2, 6)), begin_mask=1, end_mask=1
+    )
+    y = chain.op("RESIZE_NEAREST_NEIGHBOR", [y, chain.constant([4, 4])], chain.result((1, 4, 4, 6)))
+    return chain.op(
+        "RESIZE_BILINEAR",
+        [y, chain.constant([4, 8])],
+        chain.result((1, 4, 8, 6)),
+        half_pixel_centers=True,
+    )
+
+
+def _head(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> int8[1,5], a classifier."""
+    y = chain.op("MEAN", [x, chain.constant([1, 2])], chain.result((1, 1, 1, 6)), keep_dims=True)
+    y = chain.op("SQUEEZE", [y], chain.result((1, 6)), squeeze_dims=(1, 2))
+    y = chain.op("EXPAND_DIMS", [y, chain.constant(1)], chain.result((1, 1, 6)))
+    y = chain.op("RESHAPE", [y, chain.constant([1, 6])], chain.result((1, 6)), new_shape=(1, 6))
+    bias = chain.builder.tensor((5,), "int32", 5e-4, 0, data=np.arange(5))
+    weights = chain.rng.integers(-127, 128, (5, 6))
+    w = chain.builder.tensor((5, 6), "int8", 0.01, 0, data=weights)
+    y = chain.op("FULLY_CONNECTED", [y, w, bias], chain.result((1, 5)))
+    return chain.op("SOFTMAX", [y], chain.result((1, 5), 1 / 256, -128), beta=1.0)
+
+
+def zoo() -> bytes:
+    """float32[1,8,8,4] -> 30 operators -> float32[1,5], int8 between QUANTIZE and DEQUANTIZE."""
+    chain = _Chain()
+    x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
+    y = chain.op("QUANTIZE", [x], chain.result((1, 8, 8, 4)))
+    for part in (_convolutions, _pools, _elements, _moves, _head):
+        y = part(chain, y)
+    scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
+    chain.op("DEQUANTIZE", [y], scores)
+    return chain.builder.build([x], [scores])
