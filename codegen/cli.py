@@ -193,6 +193,21 @@ def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
     )
 
 
+@cli.command("check")
+@click.argument("path", metavar="PLAN.json", type=click.Path(path_type=Path))
+@click.pass_context
+def check_command(context: click.Context, /, path: Path) -> None:
+    """Prove a plan.json safe from the file alone: no byte overwritten that is still needed."""
+    from codegen.planner.checker import check_file
+
+    faults = check_file(path)
+    for fault in faults:
+        click.echo(f"error: {fault}", err=True)
+    if faults:
+        context.exit(1)
+    click.echo("ok")
+
+
 @cli.group("boards")
 def boards_group() -> None:
     """List, show and check board profiles."""

@@ -412,6 +412,28 @@ def test_boards_check(tmp_path: Path, board_file: Callable[[int, int], Path]) ->
     assert run("boards", "check", tmp_path / "absent.toml").exit_code == 1
 
 
+def test_check_proves_the_plan_of_a_build(net: Path, out: Path) -> None:
+    run("build", net, "--board", "host", "-o", out)
+    result = run("check", out / "plan.json")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "ok\n", "")
+
+
+def test_check_names_what_is_wrong(net: Path, out: Path, tmp_path: Path) -> None:
+    """The second map moved onto the first one, which its layer still reads."""
+    run("build", net, "--board", "host", "-o", out)
+    plan = json.loads((out / "plan.json").read_text())
+    for buffer in plan["buffers"]:
+        if buffer["home"] == "arena":
+            buffer["offset"] = 0
+    (tmp_path / "moved.json").write_text(json.dumps(plan))
+    result = run("check", tmp_path / "moved.json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert all(line.startswith("error: ") for line in result.stderr.splitlines())
+    assert "CONV_2D" in result.stderr
+    fails(run("check", tmp_path / "absent.json"), "absent.json", "cannot be read")
+    fails(run("check", net), "net.tflite")
+
+
 # --- errors -----------------------------------------------------------------------------------
 
 
@@ -428,6 +450,7 @@ def test_boards_check(tmp_path: Path, board_file: Callable[[int, int], Path]) ->
         ["verify", "net.tflite", "--board", "host", "--samples", "-1"],
         ["verify", "net.tflite", "--board", "host", "--target", "moon"],
         ["inspect"],
+        ["check"],
         ["boards", "shown"],
         ["bild"],
         ["--loud"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from functools import cache
@@ -18,6 +19,7 @@ from tests import paths
 from tests.emit.programs import two_convolutions
 from tests.mutations import MUTATIONS
 from tests.test_cli import fails, run, tree
+from tests.tflite_builder import ModelBuilder
 from tests.zoo import zoo
 
 _COPIES = 30  # per kind of mutation
@@ -84,3 +86,27 @@ def test_the_command_refuses_damage_and_writes_nothing(
     path.write_bytes(data)
     fails(run("build", path, "--board", "host", "-o", out))
     assert tree(tmp_path) == {"m.tflite"}
+
+
+def _conv_over(kind: str, middle: tuple[int, ...], filters: tuple[int, ...]) -> bytes:
+    """An operator of `kind` and a convolution over its result."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4, 4, 2), scale=0.5), builder.tensor((1, 4, 4, 3), scale=0.5)
+    between = builder.tensor(middle, scale=0.5)
+    pads = builder.tensor((4, 2), "int32", data=[[0, 0], [1, 1], [1, 1], [0, 0]])
+    w = builder.tensor(filters, scale=0.5, data=bytes(math.prod(filters)))
+    builder.op(kind, [x, pads], [between], custom_name="Blend" * (kind == "CUSTOM"))
+    builder.op("CONV_2D", [between, w, -1], [y], padding="VALID", stride_h=1, stride_w=1)
+    return builder.build([x], [y])
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (_conv_over("CUSTOM", (1, 4, 4, 0), (3, 1, 1, 2)), "0 input channels do not form groups"),
+        (_conv_over("PAD", (1, 6, 6, 2), (6,)), "must have four dimensions"),
+    ],
+)
+def test_operators_between_which_nothing_fits(data: bytes, words: str) -> None:
+    with pytest.raises(CodegenError, match=words):
+        build(parse_model(data), "m", load_board("host"))

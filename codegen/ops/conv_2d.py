@@ -29,9 +29,9 @@ def lower(context: OpContext) -> Lowered:
         raise context.invalid(f"{x.label} and {filters.label} must have four dimensions")
     n, h, w, channels_in = x.shape
     channels, kernel_h, kernel_w, group_in = filters.shape
-    if group_in < 1 or channels_in % group_in or channels % (channels_in // group_in):
+    groups = channels_in // max(group_in, 1)
+    if groups < 1 or channels_in % group_in or channels % groups:
         raise context.invalid(f"{channels_in} input channels do not form groups of {group_in}")
-    groups = channels_in // group_in
     view = window(context, (h, w), (kernel_h, kernel_w))
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 

@@ -67,6 +67,8 @@ def _fused(graph: Graph, reader: Node, pad: Node) -> Node:
     """The convolution over the map before the padding."""
     context = OpContext(graph, reader)
     x, padded, filters = graph.tensors[pad.inputs[0]], context.input(0), context.input(1)
+    if len(filters.shape) != 4:
+        raise context.invalid(f"{filters.label} must have four dimensions")
     view = window(context, (padded.shape[1], padded.shape[2]), (filters.shape[1], filters.shape[2]))
     _, (top, _), (left, _), _ = paddings(OpContext(graph, pad))
     options = explicit_padding(view, (top, left), (x.shape[1], x.shape[2]))
