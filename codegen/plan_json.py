@@ -155,4 +155,5 @@ def _box(access: Access) -> dict[str, Any]:
         "start": list(start),
         "size": list(access.extent),
         "shared": access.shared,
+        "dense": access.dense,
     }

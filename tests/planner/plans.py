@@ -110,17 +110,18 @@ class PlanWriter:
         pixel: int | None = None,
         ring: int = 0,
         shared: bool = False,
+        dense: bool = False,
     ) -> Json:
         """A view of a box of a tensor that lies dense, unless strides and offset are given."""
         entry = self.tensors[tensor]
         item = ITEM_BYTES[entry["type"]]
         n, h, w, c = shape = tuple(entry["shape"])
         extent = size or (n, h, w, c)
-        dense = (((start[0] * h + start[1]) * w + start[2]) * c + start[3]) * item
+        corner = (((start[0] * h + start[1]) * w + start[2]) * c + start[3]) * item
         return {
             "tensor": tensor,
             "buffer": entry["buffer"],
-            "offset": offset or affine(dense),
+            "offset": offset or affine(corner),
             "row": w * c * item if row is None else row,
             "pixel": c * item if pixel is None else pixel,
             "height": extent[1],
@@ -134,6 +135,7 @@ class PlanWriter:
                 "start": list(start),
                 "size": list(extent),
                 "shared": shared,
+                "dense": dense,
             },
         }
 

@@ -210,6 +210,17 @@ def test_concatenation_without_a_copy() -> None:
     assert_fault(document, "layer 2 CONCATENATION, view 1", "double write: 9 bytes")
 
 
+def test_a_kernel_without_strides_needs_its_input_without_gaps() -> None:
+    document = concat()
+    step(document, 3)["reads"][0]["box"]["dense"] = True
+    assert not faults(document)
+    step(document, 0)["writes"][0]["box"]["dense"] = True
+    assert_fault(document, "layer 0 A", "tensor 1", "without gaps", "strides are 36 and 12")
+    document = cascade(3, STREAM)
+    step(document, 0)["writes"][0]["box"]["dense"] = True
+    assert_fault(document, "layer 0 A", "without gaps")
+
+
 def test_views_must_join_bytes_of_one_buffer() -> None:
     document = concat()
     share = document["layers"][2]["views"][0]

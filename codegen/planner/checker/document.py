@@ -94,9 +94,14 @@ class Part(_Model):
 
 
 class Box(Part):
-    """The part that a kernel touches; a shared one serves every image of the batch."""
+    """The part that a kernel touches.
+
+    A shared one serves every image of the batch; of a dense one the kernel takes rows and pixels
+    to follow each other without gaps.
+    """
 
     shared: StrictBool
+    dense: StrictBool
 
 
 class TensorPart(Part):

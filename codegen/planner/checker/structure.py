@@ -263,6 +263,9 @@ def _view(index: Index, view: View, variables: Set[str]) -> Iterator[str]:
     if (view.height, view.width, view.pixel_bytes) != (h, w, pixel):
         seen = f"{view.height} x {view.width} pixels of {view.pixel_bytes} bytes"
         yield f"its view of {seen} is not its box of {h} x {w} pixels of {pixel} bytes"
+    gaps = (w > 1 and view.pixel != pixel) or (h > 1 and view.row != w * pixel) or view.ring
+    if view.box.dense and gaps:
+        yield f"its pixels must lie without gaps, but strides are {view.row} and {view.pixel}"
     yield from _element_alignment(index, view, tensor)
 
 
