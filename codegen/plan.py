@@ -95,13 +95,17 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class KernelStep:
-    """One kernel call over a range of its views."""
+    """One kernel call over a range of its views.
+
+    `image` is which image of a batch it computes; `row` is added to both ends of its rows.
+    """
 
     call: Call
     inputs: tuple[View, ...]
     outputs: tuple[View, ...]
     range: Range
     image: Affine
+    row: Affine
     scratch: str | None = None
 
 

@@ -103,6 +103,7 @@ def _kernel(step: KernelStep) -> dict[str, Any]:
         "kernel": call.kernel,
         "range": [r.y0, r.y1, r.x0, r.x1, r.c0, r.c1],
         "image": _affine(step.image),
+        "row": _affine(step.row),
         "rows_per_step": call.rows_per_step,
         "scratch": step.scratch,
         "scratch_bytes": call.scratch,

@@ -47,7 +47,7 @@ class CallText:
     params: tuple[tuple[str, str], ...]
     sources: tuple[ViewText, ...]
     results: tuple[ViewText, ...]
-    range: tuple[int, ...]
+    range: tuple[str, ...]
     arguments: str
 
 
@@ -194,15 +194,25 @@ def _call(namer: Namer, step: KernelStep) -> CallText:
     if step.scratch is not None:
         arguments += f", {namer.buffer_base(namer.buffers[step.scratch])}"
     r = step.range
+    rows = (_affine_text(r.y0, step.row), _affine_text(r.y1, step.row))
     return CallText(
         kernel=step.call.kernel,
         args_type=step.call.args,
         params=tuple((field, namer.param(value)) for field, value in step.call.params),
         sources=sources,
         results=results,
-        range=(r.y0, r.y1, r.x0, r.x1, r.c0, r.c1),
+        range=(*rows, str(r.x0), str(r.x1), str(r.c0), str(r.c1)),
         arguments=arguments,
     )
+
+
+def _affine_text(start: int, value: Affine) -> str:
+    """`7 - i`: a sum of a constant and loop variables as C."""
+    text = str(start + value.constant)
+    for variable, factor in value.terms:
+        sign, size = ("-" if factor < 0 else "+"), abs(factor)
+        text += f" {sign} {variable}" + (f" * {size}" if size != 1 else "")
+    return text
 
 
 def _step(namer: Namer, step: Step) -> CallText | LoopText:

@@ -88,10 +88,7 @@ def _others(nodes: Sequence[Node]) -> str:
 
 
 def _require_layout(context: OpContext) -> None:
-    """Refuse results without elements, and tensors whose elements have no bytes of their own.
-
-    Packed constants pass, since weights are unpacked; so do empty operands, such as the shape
-    that makes a scalar.
+    """Refuse tensors whose elements have no bytes of their own, but for packed constants.
 
     Raises:
         Unsupported: naming the tensor and its type.
@@ -103,8 +100,4 @@ def _require_layout(context: OpContext) -> None:
             raise context.unsupported(
                 f"{tensor.label} is {tensor.dtype.value}, which has no C type",
                 "use numbers of 8 bits or more there",
-            )
-        if not tensor.elements and tensor.index in node.outputs:
-            raise context.unsupported(
-                f"{tensor.label} is empty", "remove this operator from the model"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codegen import ops
 from codegen.board_schema import Board
@@ -17,6 +17,7 @@ from codegen.plan import (
     MemoryUse,
     Plan,
     PlanOptions,
+    Step,
 )
 from codegen.planner import arena, order
 from codegen.planner.budget import over_budget
@@ -26,6 +27,7 @@ from codegen.planner.constants import (
     used_bytes,
     wanted_constants,
 )
+from codegen.planner.lag import Lag, find_lags
 from codegen.planner.order_problem import lowered_traits, order_problem
 from codegen.planner.steps import Places, call_steps
 from codegen.planner.storage import Group, Storage, decide_storage
@@ -50,14 +52,24 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     called = [(node, call) for node in nodes for call in calls[node.index]]
     tensors, groups = _group_buffers(graph, storage, options)
     scratch = _scratch_buffers(nodes, calls)
-    arena_name, placed, bound = _place((*groups, *scratch), board, options, nodes, graph)
+    lags = find_lags(graph, nodes, calls, storage)
+    spacing = arena.Spacing(_nearness(lags, groups))
+    buffers = (*groups, *scratch)
+    arena_name, placed, bound = _place(buffers, board, options, nodes, graph, spacing)
+    backwards = {node for node, lag in lags.items() if _is_above(lag, placed)}
     arena_bytes = _arena_bytes(placed, board)
     constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
     constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
     tensors.update({t: b.name for b in constant_buffers for t in b.tensors})
     places = Places(tensors, storage.layouts)
     layers = tuple(
-        _layer(graph, node, lowered[node.index], calls[node.index], storage, places)
+        Layer(
+            node,
+            lowered[node.index],
+            _steps(graph, node, calls[node.index], places, node.index in backwards),
+            storage.superfluous(node, lowered[node.index]),
+            storage.note(node, lowered[node.index]) or _lag_note(lags.get(node.index), placed),
+        )
         for node in nodes
     )
     return Plan(
@@ -148,6 +160,7 @@ def _place(
     options: PlanOptions,
     nodes: Sequence[Node],
     graph: Graph,
+    spacing: arena.Spacing,
 ) -> tuple[str, tuple[Buffer, ...], int]:
     """Addresses for everything in the arena, and the lower bound of its size."""
     name = "greedy" if options.arena == "auto" else options.arena
@@ -158,14 +171,15 @@ def _place(
     blocks = [arena.Block(b.name, b.size, b.first, b.last) for b in buffers if b.home is Home.ARENA]
     memories = [board.memory(m) for m in board.placement.arena]
     regions = [arena.Region(m.name, m.usable, m.alignment) for m in memories]
-    bound, peak = arena.lower_bound(blocks, max(r.alignment for r in regions))
+    bound, peak = arena.lower_bound(blocks, max(r.alignment for r in regions), spacing)
     try:
-        places = arena.STRATEGIES[name](blocks, regions)
+        places = arena.STRATEGIES[name](blocks, regions, spacing)
     except arena.DoesNotFit:
         unlimited = [arena.Region("", None, max(r.alignment for r in regions))]
-        need = arena.used_bytes(blocks, arena.STRATEGIES[name](blocks, unlimited)).get("", 0)
+        loose = arena.STRATEGIES[name](blocks, unlimited, spacing)
+        need = arena.used_bytes(blocks, loose).get("", 0)
         raise over_budget(graph, board, nodes, buffers, need, peak) from None
-    arena.validate(blocks, places)
+    arena.validate(blocks, places, spacing)
     placed = tuple(_with_place(b, places.get(b.name)) for b in buffers)
     return name, placed, bound
 
@@ -186,21 +200,52 @@ def _with_place(buffer: Buffer, place: arena.Place | None) -> Buffer:
     )
 
 
-def _layer(
-    graph: Graph,
-    node: Node,
-    lowered: Lowered,
-    calls: Sequence[Call],
-    storage: Storage,
-    places: Places,
-) -> Layer:
-    steps = [
+def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[arena.Nearness]:
+    """What row lag allows, in terms of the arena's blocks."""
+    for lag in lags.values():
+        result, source = groups[lag.result], groups[lag.source]
+        if result.home is source.home is Home.ARENA:
+            yield arena.Nearness(result.name, source.name, lag.below)
+            if lag.above is not None:
+                yield arena.Nearness(source.name, result.name, lag.above)
+
+
+def _shares(lag: Lag, placed: Sequence[Buffer]) -> bool:
+    """Whether the arena has let the two buffers of a lag share bytes."""
+    result, source = placed[lag.result], placed[lag.source]
+    return (
+        result.home is source.home is Home.ARENA
+        and result.memory == source.memory
+        and result.offset < source.offset + source.size
+        and source.offset < result.offset + result.size
+    )
+
+
+def _is_above(lag: Lag, placed: Sequence[Buffer]) -> bool:
+    """Whether the output overlaps its input from above, so that rows go from last to first."""
+    return _shares(lag, placed) and (
+        placed[lag.result].offset > placed[lag.source].offset
+        or placed[lag.source].offset - placed[lag.result].offset < lag.below
+    )
+
+
+def _lag_note(lag: Lag | None, placed: Sequence[Buffer]) -> str:
+    if lag is None or not _shares(lag, placed):
+        return ""
+    way = "last to first" if _is_above(lag, placed) else "in order"
+    return f"overwrites its input behind the last read, rows {way}"
+
+
+def _steps(
+    graph: Graph, node: Node, calls: Sequence[Call], places: Places, backwards: bool
+) -> tuple[Step, ...]:
+    return tuple(
         step
         for call in calls
-        for step in call_steps(graph, call, places, _scratch_name(node) if call.scratch else None)
-    ]
-    dropped = storage.superfluous(node, lowered)
-    return Layer(node, lowered, tuple(steps), dropped, storage.note(node, lowered))
+        for step in call_steps(
+            graph, call, places, _scratch_name(node) if call.scratch else None, backwards
+        )
+    )
 
 
 def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:

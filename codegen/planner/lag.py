@@ -1,13 +1,18 @@
 """Row lag: an output may overlap the input that it is made from, as long as it stays behind.
 
 A kernel that makes its rows in order reads some input rows for the last time with every row that
-it writes. If the output lies below its dying input in memory, far enough, every byte that it
-overwrites has been read:
+it writes. If the output starts far enough below its dying input, every byte that it overwrites has
+been read:
 
         output  |0|1|2|3|
         input      |0|1|2|3|        distance between the two starts: here one row
 
-`Overlap` states that distance; the arena may then place the two buffers so.
+Going through the rows from the last to the first, the output may lie above its input instead:
+
+        input   |0|1|2|3|
+        output     |0|1|2|3|
+
+A chain of layers goes down, up, down, ... in the space of one map and one lag.
 """
 
 from __future__ import annotations
@@ -19,76 +24,98 @@ from itertools import accumulate
 from codegen.graph import Graph, Node
 from codegen.layout import dense_layout
 from codegen.ops.base import Access, Alias, Call, nhwc
-from codegen.planner.storage import Group, Storage
+from codegen.planner.storage import Storage
 
 
 @dataclass(frozen=True)
-class Overlap:
-    """Buffers that may share bytes: `upper` starts at least `distance` bytes above `lower`."""
+class Lag:
+    """How near two groups may lie, by position in the storage's groups; distances in bytes.
 
-    lower: int
-    upper: int
-    distance: int
-
-
-def find_overlaps(
-    graph: Graph, order: Sequence[Node], calls: Mapping[int, Sequence[Call]], storage: Storage
-) -> tuple[Overlap, ...]:
-    """Every pair of groups, named by their first tensor, that row lag allows to overlap.
-
-    The output is its group's first tensor and the input's group dies with the operator, which
-    makes the output in a single call and reads that group through a single view.
+    Attributes:
+        result, source: the group of the output, and that of the input which dies.
+        below: the output may start this far below the input.
+        above: it may start this far above, the rows made last to first; None: only below.
     """
-    group_of = {t: group for group in storage.groups for t in group.tensors}
-    found = []
+
+    result: int
+    source: int
+    below: int
+    above: int | None
+
+
+def find_lags(
+    graph: Graph, order: Sequence[Node], calls: Mapping[int, Sequence[Call]], storage: Storage
+) -> dict[int, Lag]:
+    """Node index -> its lag, where the output makes up a group and the input's group dies.
+
+    Such a node has a single call, which reads that group through a single view without gaps.
+    """
+    group_of = {t: i for i, group in enumerate(storage.groups) for t in group.tensors}
+    found = {}
     for position, node in enumerate(order):
         if len(calls[node.index]) != 1:
             continue
         (call,) = calls[node.index]
         if len(call.outputs) != 1 or call.outputs[0].tensor not in group_of:
             continue
-        result = group_of[call.outputs[0].tensor]
         for access in call.inputs:
-            source = group_of.get(access.tensor)
-            if source is None or not _may_overlap(access, call, source, result, position, graph):
+            readers = [
+                a for a in call.inputs if group_of.get(a.tensor) == group_of.get(access.tensor)
+            ]
+            if access.tensor not in group_of or len(readers) > 1:
                 continue
-            readers = [a for a in call.inputs if group_of.get(a.tensor) is source]
-            whole = all(
-                storage.layouts[a.tensor] == dense_layout(graph.tensors[a.tensor])
-                for a in (access, call.outputs[0])
-            )
-            distance = lag(graph, call, access)
-            if len(readers) == 1 and whole and distance < result.size:
-                found.append(Overlap(result.tensors[0], source.tensors[0], distance))
-    return tuple(found)
+            lag = _lag(graph, storage, group_of, call, access, position)
+            if lag is not None:
+                found[node.index] = lag
+                break
+    return found
 
 
-def _may_overlap(
-    access: Access, call: Call, source: Group, result: Group, position: int, graph: Graph
-) -> bool:
+def _lag(
+    graph: Graph,
+    storage: Storage,
+    group_of: Mapping[int, int],
+    call: Call,
+    access: Access,
+    position: int,
+) -> Lag | None:
     output = call.outputs[0]
-    return (
-        source is not result
+    result, source = group_of[output.tensor], group_of[access.tensor]
+    simple = (
+        source != result
         and access.alias is not Alias.NONE
-        and source.last == position == result.first
-        and access.box is None
-        and output.box is None
+        and storage.groups[source].last == position == storage.groups[result].first
         and not access.shared
-        and access.map == nhwc(graph.tensors[access.tensor].shape)
-        and output.map == nhwc(graph.tensors[output.tensor].shape)
+        and all(_is_whole(graph, storage, a) for a in (access, output))
+    )
+    if not simple:
+        return None
+    below, above = distance_below(graph, call, access), distance_above(graph, call, access)
+    worth = min(below, below if above is None else above) < storage.groups[result].size
+    return Lag(result, source, below, above) if worth else None
+
+
+def _is_whole(graph: Graph, storage: Storage, access: Access) -> bool:
+    tensor = graph.tensors[access.tensor]
+    return (
+        access.box is None
+        and access.map == nhwc(tensor.shape)
+        and storage.layouts[access.tensor] == dense_layout(tensor)
     )
 
 
-def lag(graph: Graph, call: Call, access: Access) -> int:
+def _row_bytes(graph: Graph, access: Access) -> int:
+    return access.map[2] * access.map[3] * graph.tensors[access.tensor].dtype.size
+
+
+def distance_below(graph: Graph, call: Call, access: Access) -> int:
     """Bytes by which the output must start below the input, from the kernel's promise."""
     output = call.outputs[0]
-    in_size = graph.tensors[access.tensor].dtype.size
-    out_size = graph.tensors[output.tensor].dtype.size
     if access.alias is not Alias.ROW:
-        return _sequence_lag(access, output, in_size, out_size)
-    images, height, width, channels = output.map
-    _, in_height, in_width, in_channels = access.map
-    out_row, in_row = width * channels * out_size, in_width * in_channels * in_size
+        return _sequence_distance(graph, access, output)
+    images, height = output.map[:2]
+    in_height, in_row = access.map[1], _row_bytes(graph, access)
+    out_row = _row_bytes(graph, output)
     first_rows = [access.rows.rows(y, in_height)[0] for y in range(height)]
     still_read = list(accumulate(reversed(first_rows), min))[::-1]
     furthest = 0
@@ -100,11 +127,28 @@ def lag(graph: Graph, call: Call, access: Access) -> int:
     return furthest
 
 
-def _sequence_lag(access: Access, output: Access, in_size: int, out_size: int) -> int:
+def distance_above(graph: Graph, call: Call, access: Access) -> int | None:
+    """Bytes by which the output must start above the input if its rows are made last to first.
+
+    Only for kernels that make one row at a time, of a single image.
+    """
+    output = call.outputs[0]
+    images, height = output.map[:2]
+    if images > 1 or height == 1 or call.rows_per_step > 1 or call.pointwise:
+        return None
+    in_row, out_row = _row_bytes(graph, access), _row_bytes(graph, output)
+    ends = [access.rows.rows(y, access.map[1])[1] for y in range(height)]
+    still_read = accumulate(ends, max)
+    return max(0, *(end * in_row - y * out_row for y, end in enumerate(still_read)))
+
+
+def _sequence_distance(graph: Graph, access: Access, output: Access) -> int:
     """Elements or pixels in one sequence; each may overwrite itself."""
     n, h, w, c = output.map
     unit = c if access.alias is Alias.PIXEL else 1
-    units = n * h * w * c // unit
-    in_unit = access.map[3] * in_size if access.alias is Alias.PIXEL else in_size
-    growth = unit * out_size - in_unit
-    return max(0, growth, units * growth)
+    in_unit = access.map[3] if access.alias is Alias.PIXEL else 1
+    growth = (
+        unit * graph.tensors[output.tensor].dtype.size
+        - in_unit * graph.tensors[access.tensor].dtype.size
+    )
+    return max(0, growth, n * h * w * c // unit * growth)

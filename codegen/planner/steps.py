@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.graph import Graph
 from codegen.layout import Layout, dense_layout, is_dense
@@ -12,6 +12,7 @@ from codegen.ops.base import Access, Call, flattened
 from codegen.plan import Affine, KernelStep, Loop, Range, Step, View
 
 BATCH_VARIABLE = "n"
+ROW_VARIABLE = "i"
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,28 @@ class Places:
     layouts: Mapping[int, Layout]
 
 
-def call_steps(graph: Graph, call: Call, places: Places, scratch: str | None) -> tuple[Step, ...]:
-    """The steps of one call over tensors where `places` puts them."""
+def call_steps(
+    graph: Graph, call: Call, places: Places, scratch: str | None, backwards: bool = False
+) -> tuple[Step, ...]:
+    """The steps of one call over tensors where `places` puts them.
+
+    `backwards` makes the rows of a single image one by one, from the last to the first.
+    """
     if call.pointwise and _can_flatten(graph, call, places):
         call = flattened(call)
-    images = call.outputs[0].extent[0]
+    images, height, width, channels = call.outputs[0].extent
+    whole = Range(0, height, 0, width, 0, channels)
     step = KernelStep(
         call=call,
         inputs=tuple(_view(graph, access, places, images) for access in call.inputs),
         outputs=tuple(_view(graph, access, places, images) for access in call.outputs),
-        range=_whole_range(call),
+        range=replace(whole, y0=height - 1) if backwards else whole,
         image=Affine(0, ((BATCH_VARIABLE, 1),) if images > 1 else ()),
+        row=Affine(0, ((ROW_VARIABLE, -1),) if backwards else ()),
         scratch=scratch,
     )
+    if backwards:
+        return (Loop(ROW_VARIABLE, height, (step,)),)
     return (step,) if images == 1 else (Loop(BATCH_VARIABLE, images, (step,)),)
 
 
@@ -53,11 +63,6 @@ def _can_flatten(graph: Graph, call: Call, places: Places) -> bool:
         is_dense(graph.tensors[a.tensor], _layout(graph, a.tensor, places)) for a in accesses
     )
     return one_map and whole and dense and not any(access.shared for access in full)
-
-
-def _whole_range(call: Call) -> Range:
-    _, h, w, c = call.outputs[0].extent
-    return Range(0, h, 0, w, 0, c)
 
 
 def _view(graph: Graph, access: Access, places: Places, images: int) -> View:

@@ -50,6 +50,7 @@ def kernel(
         "kernel": "kernel",
         "range": [y0, y1, 0, w, 0, c],
         "image": image or affine(0),
+        "row": affine(0),
         "rows_per_step": rows_per_step,
         "scratch": scratch,
         "scratch_bytes": scratch_bytes,

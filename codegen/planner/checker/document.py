@@ -172,6 +172,7 @@ class Kernel(_Model):
     kernel: Name
     range: tuple[Count, Count, Count, Count, Count, Count]
     image: Affine
+    row: Affine
     rows_per_step: Positive
     scratch: Name | None
     scratch_bytes: Count

@@ -78,4 +78,12 @@ def executed(
             for value in range(step.count):
                 yield from executed(step.body, {**env, step.loop: value}, f"{path}.")
         else:
-            yield path, step, env
+            yield path, _shifted(step, step.row.at(env)), env
+
+
+def _shifted(kernel: Kernel, rows: int) -> Kernel:
+    """The kernel with both ends of its rows moved."""
+    if not rows:
+        return kernel
+    y0, y1, *rest = kernel.range
+    return kernel.model_copy(update={"range": (y0 + rows, y1 + rows, *rest)})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.planner.checker.document import Kernel, Layer, Share
+from codegen.planner.checker.document import Kernel, Layer, RowTable, Share
 from codegen.planner.checker.index import Index, executed, layer_label
 from codegen.planner.checker.memory import TaggedMemory, part_window
 from codegen.planner.checker.order import overwritten_too_early
@@ -83,6 +83,9 @@ class Simulation:
         index, memory = self._index, self._memory
         self.executions += 1
         writes, reads = [], []
+        if outside := _rows_outside(kernel):
+            yield outside
+            return
         try:
             for view in kernel.writes:
                 tensor = view.tensor
@@ -148,6 +151,16 @@ class Simulation:
         if missing.size:
             label, first = self._index.label(tensor), missing[0]
             yield f"{label} stays incomplete: {missing.size} bytes from byte {first} on are missing"
+
+
+def _rows_outside(kernel: Kernel) -> str:
+    """What is wrong with rows that a loop has moved; nothing if they exist in every map."""
+    y0, y1 = kernel.range[:2]
+    heights = [view.box.size[1] for view in kernel.writes]
+    heights += [len(v.rows.table) for v in kernel.reads if isinstance(v.rows, RowTable)]
+    if y0 < 0 or y1 > min(heights):
+        return f"rows {y0}..{y1} are not all among the {min(heights)} that there are"
+    return ""
 
 
 def _size(touch: Touch) -> int:

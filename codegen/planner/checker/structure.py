@@ -196,6 +196,8 @@ def _kernel(index: Index, kernel: Kernel, variables: Set[str]) -> Iterator[str]:
             yield f"{index.label(view.tensor)}: {fault}"
     for name in _unknown_variables(kernel.image, variables):
         yield f"image: no loop has the variable {name}"
+    for name in _unknown_variables(kernel.row, variables):
+        yield f"row: no loop has the variable {name}"
     y0, y1, x0, x1, c0, c1 = kernel.range
     if not (y0 < y1 and x0 < x1 and c0 < c1):
         yield f"range {list(kernel.range)} is empty"
