@@ -60,20 +60,24 @@ def array_type(values: NDArray[np.generic]) -> str:
     return C_TYPES[DType(name)]
 
 
-def array_lines(values: NDArray[np.generic], width: int = 96) -> Iterator[str]:
+def array_lines(values: NDArray[np.generic]) -> Iterator[str]:
     """The elements as lines of an initialiser, the same text for the same values."""
     flat = values.reshape(-1)
     if flat.dtype == np.float16:
         flat = flat.view(np.uint16)
+    items: list[str]
     if flat.dtype == np.float32:
-        items = [float_literal(float(v)) for v in flat]
+        items = [float_literal(value) for value in flat.tolist()]
+    elif flat.dtype.itemsize < 4:
+        items = list(map(str, flat.tolist()))
     else:
-        items = [int_literal(int(v)) for v in flat] or ["0"]
-    line = ""
-    for item in items:
-        if line and len(line) + len(item) + 2 > width:
-            yield line.rstrip()
-            line = ""
-        line += f"{item}, "
-    if line:
-        yield line.rstrip()
+        items = [int_literal(int(value)) for value in flat.tolist()]
+    per_line = _PER_LINE.get(flat.dtype.itemsize, 4)
+    for start in range(0, len(items), per_line):
+        yield ", ".join(items[start : start + per_line]) + ","
+    if not items:
+        yield "0,"
+
+
+_PER_LINE = {1: 18, 2: 14, 4: 8}
+"""Elements per line by their size in bytes, so that lines stay below 100 columns."""

@@ -121,7 +121,8 @@ def test_reserving_early_is_avoided_where_it_costs_memory() -> None:
     late = net.conv(wide, (1, 8, 8, 40), 31)
     _, plan = net.plan([x], [net.concat([small, late], 3, 1, 8, 8, 32)])
     assert copies(plan) == 1
-    assert plan.lower_bound == 64 * (40 + 40 + 1)
+    # Reserved, its 32 channels would live beside a map of 40 and the lag of one row behind it.
+    assert plan.lower_bound < 64 * (32 + 40) + 8 * 40
 
 
 @pytest.mark.parametrize("seed", range(3))
