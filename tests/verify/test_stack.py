@@ -143,5 +143,5 @@ def test_table_has_every_kernel_within_the_limit() -> None:
     table = json.loads((kernels / "stack.json").read_text())
     pattern = re.compile(r"^CG_KERNEL void (cg_\w+)\(const cg_\w+_args \*", re.MULTILINE)
     present = {k for header in kernels.glob("*.h") for k in pattern.findall(header.read_text())}
-    assert set(table) == present, "run: python scripts/stack_table.py"
+    assert set(table) == present, "run: python tests/tools/stack_table.py"
     assert max(nbytes for figures in table.values() for nbytes in figures.values()) <= LIMIT

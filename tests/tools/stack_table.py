@@ -1,6 +1,6 @@
 """Make runtime_c/kernels/stack.json: bytes of stack of one run() by kernel and core.
 
-    python scripts/stack_table.py [MODEL.tflite ...]
+    python tests/tools/stack_table.py [MODEL.tflite ...]
 
 Every kernel is compiled twice over: called with arguments that are not known at compile time, and
 as the layers of the demo model and of the models given call it, which lets constants fold. The
@@ -30,7 +30,7 @@ from codegen.verify.sources import GeneratedSources
 from codegen.verify.stack import source_call_graph, stack_usage
 from codegen.verify.toolchain import EXACT_FLAGS, find_tool, host_compiler
 
-DEMO = Path(__file__).parents[1] / "docs" / "demo" / "digits.tflite"
+DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.tflite"
 _KERNEL = re.compile(
     r"^CG_KERNEL void (?P<name>cg_\w+)\((?P<parameters>const cg_\w+_args \*[^)]*)\)", re.MULTILINE
 )
