@@ -4,10 +4,11 @@ What is live after some works have run depends on their set alone, never on thei
 therefore walks from the empty set to the full one, work by work, depth first and never twice
 through the same set. Three facts keep it small:
 
-- Live bytes f(S) after the set S are a submodular function: a store counts from the first of its
-  works in S until S holds all of them. So if a way within the budget leads from S to a larger set
-  S' with f(S') <= f(S), it can be taken for good: whatever else is possible from S is possible
-  behind S' with as many bytes or fewer. Other ways out of S and of the sets between are dropped.
+- Forced moves. Live bytes f(S) after the set S are a submodular function: a store counts from the
+  first of its works in S until S holds all of them. So if a work within the budget leads from S to
+  S' with f(S') <= f(S), running it now is as good as anything: with it moved to the front of any
+  order behind S, every other work finds as many live bytes as before or fewer. The other ways out
+  of S are dropped. This alone contracts chains inside branches.
 - Read backwards, last work first, a problem has the same peaks, and often by far the smaller search
   (see `backwards`).
 - A failed search names the cheapest move that it had to refuse: no order has a peak below that.
@@ -55,8 +56,6 @@ def search_within(moves: Moves, budget: int, limit: int) -> Outcome:
     frames: list[_Frame] = []
     seen: set[int] = set()
     while state.done != moves.full:
-        while frames and frames[-1].state.live >= state.live:
-            frames.pop()  # the way that led here is as good as any other
         if state.done not in seen:
             seen.add(state.done)
             choices, refused = _choices(moves, state, budget)

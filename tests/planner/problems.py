@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterator, Sequence
@@ -75,21 +76,46 @@ def legal_orders(problem: OrderProblem) -> Iterator[tuple[int, ...]]:
 
 def simulated_peak(problem: OrderProblem, order: Sequence[int]) -> int:
     """Step through an order, asking of each store at each step whether it is needed."""
-    worst = 0
-    for position, index in enumerate(order):
-        earlier, later = set(order[:position]), set(order[position + 1 :])
-        users = [
-            {i for i, work in enumerate(problem.works) if store in work.stores}
-            for store in range(len(problem.sizes))
-        ]
-        born = [bool(u & earlier) or s in problem.inputs for s, u in enumerate(users)]
-        needed = [bool(u & later) or s in problem.kept for s, u in enumerate(users)]
-        live = sum(
-            size
-            for s, size in enumerate(problem.sizes)
-            if (born[s] or index in users[s]) and (needed[s] or index in users[s])
-        )
-        work = problem.works[index]
-        savings = [o.saved for o in work.overlaps if not needed[o.source] and not born[o.result]]
-        worst = max(worst, live + work.scratch - max(savings, default=0))
-    return worst
+    users = _users(problem)
+    return max(
+        (_bytes_during(problem, users, frozenset(order[:p]), work) for p, work in enumerate(order)),
+        default=0,
+    )
+
+
+def least_peak_over_sets(problem: OrderProblem) -> int:
+    """The least peak of all orders, by the plain recursion over sets of works that have run."""
+    users = _users(problem)
+    everything = frozenset(range(len(problem.works)))
+
+    @functools.cache
+    def least(done: frozenset[int]) -> int:
+        ready = [i for i in everything - done if done.issuperset(problem.works[i].after)]
+        ways = (max(_bytes_during(problem, users, done, i), least(done | {i})) for i in ready)
+        return min(ways, default=0)
+
+    return least(frozenset())
+
+
+def _users(problem: OrderProblem) -> list[set[int]]:
+    """For each store the works that touch it."""
+    return [
+        {i for i, work in enumerate(problem.works) if store in work.stores}
+        for store in range(len(problem.sizes))
+    ]
+
+
+def _bytes_during(
+    problem: OrderProblem, users: Sequence[set[int]], done: frozenset[int], index: int
+) -> int:
+    """Bytes needed while work `index` runs, when the works in `done` have run."""
+    work = problem.works[index]
+    born = [bool(u & done) or s in problem.inputs for s, u in enumerate(users)]
+    needed = [bool(u - done - {index}) or s in problem.kept for s, u in enumerate(users)]
+    live = sum(
+        size
+        for s, size in enumerate(problem.sizes)
+        if (born[s] or index in users[s]) and (needed[s] or index in users[s])
+    )
+    savings = [o.saved for o in work.overlaps if not needed[o.source] and not born[o.result]]
+    return live + work.scratch - max(savings, default=0)

@@ -95,7 +95,9 @@ def test_an_unknown_order_is_refused(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     "options", [PlanOptions(), PlanOptions(keep_input=True), PlanOptions(caller_io=True)], ids=str
 )
-def test_the_peak_is_that_of_the_buffers(options: PlanOptions, rng: np.random.Generator) -> None:
+def test_the_buffers_need_no_more_than_the_order_promised(
+    options: PlanOptions, rng: np.random.Generator
+) -> None:
     plan = plan_of(branches(rng), options)
     (chosen,) = (r for r in plan.orders if r.name == plan.order_strategy)
-    assert chosen.peak == most_live(plan)
+    assert most_live(plan) <= chosen.peak
