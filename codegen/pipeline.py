@@ -84,7 +84,8 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
     """The main graph after every pass.
 
     Raises:
-        Unsupported: for a model whose control flow calls further subgraphs.
+        Unsupported: for a model whose control flow calls further subgraphs, or whose inputs or
+            outputs are empty.
     """
     if len(model.graphs) > 1:
         names = ", ".join(repr(g.name) for g in model.graphs[1:4])
@@ -92,6 +93,13 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
             f"the model has {len(model.graphs)} subgraphs ({names} besides the main one), which "
             "is not supported; export it without control flow or resource variables"
         )
+    for t in (*model.main.inputs, *model.main.outputs):
+        tensor = model.main.tensors[t]
+        if not tensor.elements:
+            raise Unsupported(
+                f"{tensor.label} {tensor.describe()} is an input or output of the model without "
+                "elements; remove it from the model"
+            )
     graph = io_int8(model.main) if options.io == "int8" else model.main
     return simplify(graph)
 

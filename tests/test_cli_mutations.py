@@ -110,3 +110,9 @@ def _conv_over(kind: str, middle: tuple[int, ...], filters: tuple[int, ...]) -> 
 def test_operators_between_which_nothing_fits(data: bytes, words: str) -> None:
     with pytest.raises(CodegenError, match=words):
         build(parse_model(data), "m", load_board("host"))
+
+
+def test_a_tensor_larger_than_any_microcontroller_is_refused_at_once() -> None:
+    data = _conv_over("PAD", (1, 1 << 14, 1 << 13, 2), (3, 1, 1, 2))
+    with pytest.raises(CodegenError, match="takes 268,435,456 bytes; no tensor may have more"):
+        build(parse_model(data), "m", load_board("host"))

@@ -13,6 +13,8 @@ from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
 
 _KINDS_NAMED = 4
+# More than any microcontroller has; planning and its proof look at every byte.
+_MAX_TENSOR_BYTES = 64 << 20
 
 
 @cache
@@ -88,7 +90,10 @@ def _others(nodes: Sequence[Node]) -> str:
 
 
 def _require_layout(context: OpContext) -> None:
-    """Refuse tensors whose elements have no bytes of their own, but for packed constants.
+    """Refuse results without elements, huge tensors, and elements without bytes of their own.
+
+    Packed constants pass, since weights are unpacked; so do empty operands, such as the shape
+    that makes a scalar.
 
     Raises:
         Unsupported: naming the tensor and its type.
@@ -100,4 +105,13 @@ def _require_layout(context: OpContext) -> None:
             raise context.unsupported(
                 f"{tensor.label} is {tensor.dtype.value}, which has no C type",
                 "use numbers of 8 bits or more there",
+            )
+        if tensor.nbytes > _MAX_TENSOR_BYTES:
+            raise context.unsupported(
+                f"{tensor.label} takes {tensor.nbytes:,} bytes",
+                f"no tensor may have more than {_MAX_TENSOR_BYTES:,}, so make it smaller",
+            )
+        if not tensor.elements and tensor.index in node.outputs:
+            raise context.unsupported(
+                f"{tensor.label} is empty", "remove this operator from the model"
             )

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from codegen import ops
 from codegen.boards import load_board
+from codegen.errors import Unsupported
 from codegen.importer import parse_model
+from codegen.ops.base import OpContext
 from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.plan import PlanOptions
 from codegen.plan_json import plan_document
@@ -324,3 +327,18 @@ def test_check_file(tmp_path: Path) -> None:
         assert len(lines) == 1 and word in lines[0], lines
     assert "cannot be read" in check_file(tmp_path / "none.json")[0]
     assert "cannot be read" in check_file(tmp_path)[0]
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 4, 4), (0,)])
+def test_empty_tensors_are_refused_before_they_get_a_place(shape: tuple[int, ...]) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 2, 2, 4), scale=0.1, zero_point=1) for _ in range(2))
+    empty, result = (builder.tensor(shape, scale=0.1, zero_point=1) for _ in range(2))
+    builder.op("RELU", [x], [y])
+    data = builder.build([x, empty], [y])
+    with pytest.raises(Unsupported, match=r"tensor 2 .* is an input or output of the model"):
+        built(data)
+    builder.op("RELU", [empty], [result])
+    graph = parse_model(builder.build([x, empty], [y])).main
+    with pytest.raises(Unsupported, match=r"operator 1 RELU .*: tensor 3 .* is empty; remove"):
+        ops.lower(OpContext(graph, graph.nodes[1]))
