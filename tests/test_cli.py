@@ -89,8 +89,8 @@ def test_build_as_json(net: Path, out: Path) -> None:
     assert set(summary["files"]) == FILES == tree(out)
     assert summary["weights_bytes"] == 4 * 3 * 3 * 2 + 4 * 4 + 3 * 4 + 3 * 4
     assert summary["state_bytes"] == 0
-    # Two maps are live at the second convolution: 6 x 6 x 4 and 6 x 6 x 3 bytes.
-    assert summary["arena_bytes"] >= 6 * 6 * (4 + 3)
+    # The second convolution reads 6 x 6 x 4 bytes and writes 6 x 6 x 3, perhaps over its input.
+    assert 6 * 6 * 4 <= summary["arena_bytes"] <= 6 * 6 * (4 + 3)
     assert 0 < summary["seconds"] < 10
     flash, ram = summary["memories"]["flash"], summary["memories"]["sram"]
     assert (flash["size"], ram["size"]) == ((4096 - 128) * 1024, (4096 - 64) * 1024)
@@ -304,7 +304,7 @@ def test_the_exact_budget_is_enough_and_a_byte_less_is_not(
     line = fails(
         run("build", net, "--board", board_file(used["ram"] - 1, 1 << 20), "-o", out / "ram"),
         *(f"need {used['ram']} B of RAM", f"board small has ram {used['ram'] - 1} B"),
-        *("peak at operator 1 CONV_2D", 'tensor 1 "t1" 144 B', "boards that fit: "),
+        *("peak at operator ", 'CONV_2D, where tensor 1 "t1" 144 B', "boards that fit: "),
     )
     named = line.split("boards that fit: ")[1].split(", ")
     assert set(named) <= {b.name for b in list_boards()} - {"host"}
@@ -331,9 +331,9 @@ def wide(channels: int, filters: int) -> bytes:
 def test_only_boards_that_really_fit_are_named(
     net: Path, out: Path, board_file: Callable[[int, int], Path]
 ) -> None:
-    """360 KiB of activations: an nRF52840 does not hold them, an i.MX RT1062 does."""
+    """256 KiB of input: an nRF52840 does not hold it, an i.MX RT1062 does."""
     net.write_bytes(wide(64, 26))
-    line = fails(run("build", net, "--board", board_file(1000, 1 << 20), "-o", out), "360.0 KiB")
+    line = fails(run("build", net, "--board", board_file(1000, 1 << 20), "-o", out), "256.0 KiB")
     named = line.split("boards that fit: ")[1].split(", ")
     assert "nrf52840" not in named
     for name in named:
@@ -346,7 +346,7 @@ def test_a_model_for_no_board_at_all(
     net.write_bytes(wide(4000, 2))
     fails(
         run("build", net, "--board", board_file(1000, 1 << 20), "-o", out),
-        *("16008.0 KiB", "no shipped board has that much"),
+        *("16000.0 KiB", "no shipped board has that much"),
     )
 
 

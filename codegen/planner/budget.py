@@ -35,13 +35,14 @@ def over_budget(
         f"{graph.tensors[b.tensors[0]].label if b.tensors else 'scratch'} {kib(b.size)}"
         for b in live[:4]
     )
+    overlap = " and overlap in part" if sum(b.size for b in live) > need else ""
     have = ", ".join(
-        f"{m.name} {kib(m.usable)}" for m in (board.memory(n) for n in board.placement.arena)
+        f"{m.name} {m.usable:,} B" for m in (board.memory(n) for n in board.placement.arena)
     )
     where = nodes[max(0, min(peak, len(nodes) - 1))].label if nodes else "the inputs"
     return OverBudget(
-        f"the activations need {kib(need)} of RAM and board {board.name} has {have}; "
-        f"peak at {where}, where {names} are live",
+        f"the activations need {need:,} B of RAM and board {board.name} has {have}; "
+        f"peak at {where}, where {names} are live{overlap}",
         ram_bytes=need,
     )
 
@@ -57,9 +58,9 @@ def over_flash(board: Board, order: Sequence[str], sizes: Sequence[tuple[str, in
     total = sum(size for _, size in sizes)
     largest = sorted(sizes, key=lambda item: -item[1])[:3]
     names = ", ".join(f"{name} {kib(size)}" for name, size in largest)
-    have = ", ".join(f"{n} {kib(board.memory(n).usable)}" for n in dict.fromkeys(order))
+    have = ", ".join(f"{n} {board.memory(n).usable:,} B" for n in dict.fromkeys(order))
     return OverBudget(
-        f"the weights and tables need {kib(total)} of flash and board {board.name} "
+        f"the weights and tables need {total:,} B of flash and board {board.name} "
         f"has {have}; the largest are {names}",
         flash_bytes=total,
     )
