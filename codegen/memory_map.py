@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from codegen.picture import buffer_label
 from codegen.plan import Buffer, Home, Plan
-from codegen.report import buffer_label
 
 _COLUMNS = 48
 

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codegen.picture import Picture, arena_picture
 from codegen.plan import Buffer, Home, Plan
-
-
-@dataclass(frozen=True)
-class BarText:
-    """One buffer in the picture of the arena: layers to the right, bytes upwards."""
-
-    name: str
-    memory: str
-    offset: int
-    size: int
-    first: int
-    last: int
-    hue: int
 
 
 @dataclass(frozen=True)
@@ -37,8 +26,7 @@ class RowText:
 class Report:
     """Everything the report shows."""
 
-    layer_count: int
-    arenas: tuple[tuple[str, int, tuple[BarText, ...]], ...]
+    arenas: tuple[Picture, ...]
     memories: tuple[tuple[str, int, int], ...]
     rows: tuple[RowText, ...]
     lower_bound: int
@@ -46,21 +34,10 @@ class Report:
     arena: str
 
 
-def buffer_label(plan: Plan, buffer: Buffer) -> str:
-    """The names of what lies in a buffer."""
-    names = [plan.graph.tensors[t].name for t in buffer.tensors]
-    return ", ".join(names) or f"{buffer.name} (kernel scratch)"
-
-
 def report_context(plan: Plan) -> Report:
     """Gather the report of a plan."""
-    count = len(plan.layers)
-    arenas = tuple(
-        (memory, size, tuple(_bars(plan, memory))) for memory, size in plan.arena_bytes.items()
-    )
     return Report(
-        layer_count=count,
-        arenas=arenas,
+        arenas=tuple(arena_picture(plan, memory) for memory in plan.arena_bytes),
         memories=tuple((name, use.used, use.size) for name, use in plan.memories.items()),
         rows=tuple(_rows(plan)),
         lower_bound=plan.lower_bound,
@@ -69,12 +46,15 @@ def report_context(plan: Plan) -> Report:
     )
 
 
-def _bars(plan: Plan, memory: str) -> list[BarText]:
-    placed = [b for b in plan.buffers if b.home is Home.ARENA and b.memory == memory]
-    return [
-        BarText(buffer_label(plan, b), memory, b.offset, b.size, b.first, b.last, i * 47 % 360)
-        for i, b in enumerate(placed)
-    ]
+def _occupied(buffers: Sequence[Buffer]) -> int:
+    """Bytes that at least one buffer covers; those that overlap by row lag count once."""
+    total = 0
+    for memory in {b.memory for b in buffers}:
+        end = 0
+        for b in sorted((b for b in buffers if b.memory == memory), key=lambda b: b.offset):
+            total += max(0, b.offset + b.size - max(end, b.offset))
+            end = max(end, b.offset + b.size)
+    return total
 
 
 def _rows(plan: Plan) -> list[RowText]:
@@ -86,7 +66,7 @@ def _rows(plan: Plan) -> list[RowText]:
             summary=layer.lowered.summary,
             output=", ".join(plan.graph.tensors[t].describe() for t in layer.node.outputs),
             macs=layer.lowered.macs,
-            live=sum(b.size for b in in_arena if b.first <= position <= b.last),
+            live=_occupied([b for b in in_arena if b.first <= position <= b.last]),
             note=layer.note,
         )
         for position, layer in enumerate(plan.layers)

@@ -71,7 +71,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=lambda name: name is not None and name.endswith(".html.j2"),
+        autoescape=lambda name: name is not None and name.endswith((".html.j2", ".svg.j2")),
     )
 
 
