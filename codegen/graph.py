@@ -54,6 +54,11 @@ class DType(enum.Enum):
         return _BITS[self]
 
     @property
+    def in_c(self) -> bool:
+        """Whether C has a type of the same size that can hold the elements."""
+        return self.bits >= 8 and self not in _BEYOND_C
+
+    @property
     def numpy(self) -> np.dtype[np.generic] | None:
         """The numpy type with the same layout, or None where numpy has none."""
         name = self.value
@@ -98,6 +103,8 @@ _BITS: Mapping[DType, int] = {
     DType.RESOURCE: 0,
     DType.VARIANT: 0,
 }
+
+_BEYOND_C = (DType.COMPLEX64, DType.COMPLEX128, DType.FLOAT8_E4M3FN, DType.FLOAT8_E5M2)
 
 _LABEL_NAME = 60  # characters of a tensor's name that messages show
 

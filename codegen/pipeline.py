@@ -84,8 +84,8 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
     """The main graph after every pass.
 
     Raises:
-        Unsupported: for a model whose control flow calls further subgraphs, or whose inputs or
-            outputs are empty.
+        Unsupported: for a model whose control flow calls further subgraphs, or with inputs or
+            outputs that are empty or of a type that C does not have.
     """
     if len(model.graphs) > 1:
         names = ", ".join(repr(g.name) for g in model.graphs[1:4])
@@ -93,15 +93,19 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
             f"the model has {len(model.graphs)} subgraphs ({names} besides the main one), which "
             "is not supported; export it without control flow or resource variables"
         )
-    for t in (*model.main.inputs, *model.main.outputs):
-        tensor = model.main.tensors[t]
-        if not tensor.elements:
-            raise Unsupported(
-                f"{tensor.label} {tensor.describe()} is an input or output of the model without "
-                "elements; remove it from the model"
-            )
+    _check_interface(model.main)
     graph = io_int8(model.main) if options.io == "int8" else model.main
     return simplify(graph)
+
+
+def _check_interface(graph: Graph) -> None:
+    """Refuse what no caller could give or get, also where no operator touches it."""
+    for tensor in (graph.tensors[t] for t in (*graph.inputs, *graph.outputs)):
+        where = f"{tensor.label} {tensor.describe()} is an input or output of the model"
+        if not tensor.elements:
+            raise Unsupported(f"{where} without elements; remove it from the model")
+        if not tensor.dtype.in_c:
+            raise Unsupported(f"{where} of a type that C does not have; remove it from the model")
 
 
 def _prefix(asked: str | None, title: str) -> str:

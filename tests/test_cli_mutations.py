@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from codegen import ops
 from codegen.boards import load_board
 from codegen.errors import CodegenError
 from codegen.importer import parse_model
+from codegen.ops.base import OpContext
 from codegen.pipeline import BuildOptions, build
 from codegen.plan import PlanOptions
 from tests import paths
-from tests.emit.programs import two_convolutions
+from tests.emit.programs import run_c, two_convolutions, write
 from tests.mutations import MUTATIONS
 from tests.test_cli import fails, run, tree
 from tests.tflite_builder import ModelBuilder
@@ -110,6 +112,34 @@ def _conv_over(kind: str, middle: tuple[int, ...], filters: tuple[int, ...]) -> 
 def test_operators_between_which_nothing_fits(data: bytes, words: str) -> None:
     with pytest.raises(CodegenError, match=words):
         build(parse_model(data), "m", load_board("host"))
+
+
+def _transpose(dtype: str, unused: str, *, output: bool = False) -> bytes:
+    """A TRANSPOSE of one type, and an input of another that nothing reads."""
+    builder = ModelBuilder()
+    x, y = builder.tensor((2, 3), dtype), builder.tensor((3, 2), dtype)
+    z = builder.tensor((2,), unused)
+    order = builder.tensor((2,), "int32", data=[1, 0])
+    builder.op("TRANSPOSE", [x, order], [y])
+    return builder.build([x, z], [y, z] if output else [y])
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "int4", "string", "resource", "variant"])
+def test_types_that_c_does_not_have(dtype: str) -> None:
+    for output in (False, True):
+        with pytest.raises(CodegenError, match=r'^tensor 2 "t2" \w+\[2\] is an input or output'):
+            build(parse_model(_transpose("int8", dtype, output=output)), "m", load_board("host"))
+    graph = parse_model(_transpose(dtype, "int8")).main
+    with pytest.raises(CodegenError, match=f"^operator 0 TRANSPOSE .*is {dtype}, which has no C"):
+        ops.lower(OpContext(graph, graph.nodes[0]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "uint64", "bool", "int16"])
+def test_types_that_are_only_moved(dtype: str, tmp_path: Path) -> None:
+    """Whatever builds also compiles."""
+    built = build(parse_model(_transpose(dtype, dtype)), "net", load_board("host"))
+    write(built.files, tmp_path)
+    run_c(tmp_path, [tmp_path / f for f in ("main_example.c", "net.c", "net_weights.c")])
 
 
 def test_a_tensor_larger_than_any_microcontroller_is_refused_at_once() -> None:

@@ -100,11 +100,11 @@ def _require_layout(context: OpContext) -> None:
     """
     graph, node = context.graph, context.node
     for tensor in (graph.tensors[t] for t in (*node.inputs, *node.outputs) if t >= 0):
-        packed_constant = tensor.is_constant and tensor.dtype.bits > 0
-        if tensor.dtype.bits < 8 and not packed_constant:
+        packed_constant = tensor.is_constant and 0 < tensor.dtype.bits < 8
+        if not tensor.dtype.in_c and not packed_constant:
             raise context.unsupported(
                 f"{tensor.label} is {tensor.dtype.value}, which has no C type",
-                "use numbers of 8 bits or more there",
+                "use real numbers of 8 bits or more there",
             )
         if tensor.nbytes > _MAX_TENSOR_BYTES:
             raise context.unsupported(
