@@ -18,7 +18,7 @@ from codegen.ops.transpose import permutation
 from codegen.passes.rewrite import for_each_node, reads_from, same_codes, without
 
 _SAME_WHEN_SAME_SHAPE = frozenset(
-    ("RESHAPE", "SQUEEZE", "SLICE", "CONCATENATION", "SPLIT", "QUANTIZE")
+    ("RESHAPE", "SQUEEZE", "SLICE", "CONCATENATION", "SPLIT", "TILE", "QUANTIZE")
 )
 
 

@@ -133,6 +133,10 @@ def _packed(context: OpContext) -> list[Array]:
     return [np.stack(arrays, axis=axis)]
 
 
+def _tiled(context: OpContext) -> list[Array]:
+    return [np.tile(context.input(0).array, constant_ints(context, context.input(1)))]
+
+
 def _dequantized(context: OpContext) -> list[Array] | None:
     """Scale times code: a product of float32 and at most 17 bits, rounded once."""
     x = context.input(0)
@@ -181,6 +185,7 @@ _EVALUATE: Mapping[str, Evaluate] = {
     "PADV2": _padv2,
     "SHAPE": _shape,
     "PACK": _packed,
+    "TILE": _tiled,
     "QUANTIZE": _quantized,
     "DEQUANTIZE": _dequantized,
 }

@@ -30,6 +30,7 @@ MOVES: dict[str, tuple[tuple[int, ...], list[Any], dict[str, Any]]] = {
         {"shrink_axis_mask": 1, "begin_mask": 8, "end_mask": 8},
     ),
     "PAD": ((3, 3, 6, 5), [[(1, 0), (0, 0), (1, 1), (0, 0)]], {}),
+    "TILE": ((2, 3, 8, 15), [(1, 1, 2, 3)], {}),
     "SPLIT": ((2, 3, 2, 5), [2], {"num_splits": 2}),
 }
 
