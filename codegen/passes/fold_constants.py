@@ -133,8 +133,13 @@ def _packed(context: OpContext) -> list[Array]:
     return [np.stack(arrays, axis=axis)]
 
 
-def _tiled(context: OpContext) -> list[Array]:
-    return [np.tile(context.input(0).array, constant_ints(context, context.input(1)))]
+def _tiled(context: OpContext) -> list[Array] | None:
+    x, times = context.input(0), constant_ints(context, context.input(1))
+    if len(times) != len(x.shape):
+        return None
+    if tuple(n * t for n, t in zip(x.shape, times, strict=True)) != context.output().shape:
+        return None  # before numpy makes something absurdly large
+    return [np.tile(x.array, times)]
 
 
 def _dequantized(context: OpContext) -> list[Array] | None:
