@@ -11,7 +11,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.graph import DType, Graph, Node
-from codegen.ops.base import Alias, Lowered
+from codegen.ops.base import Access, Alias, Call, Lowered, nhwc
+from codegen.planner.lag import distance_above, distance_below
 from codegen.planner.order_cost import OrderProblem, Overlap, Work
 
 _VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
@@ -72,23 +73,40 @@ def lowered_traits(
 
 
 def _lowered_traits(graph: Graph, node: Node, lowered: Lowered, fixed: Container[int]) -> Traits:
-    free = not any(t in fixed for t in node.outputs)
-    source = lowered.view_of
-    if source is not None and free and source in _computed(graph, node) and source not in fixed:
-        return Traits(lies_in=(source,))
     scratch = max((call.scratch for call in lowered.calls), default=0)
-    if len(lowered.calls) != 1 or len(node.outputs) != 1 or scratch or not free:
+    if any(t in fixed for t in node.outputs):
         return Traits(scratch=scratch)
-    (call,), (result,) = lowered.calls, node.outputs
-    size = graph.tensors[result].nbytes
-    sources = [
-        t
-        for t in _computed(graph, node)
-        if t not in fixed
-        and graph.tensors[t].nbytes == size
-        and all(a.alias is Alias.ELEMENT for a in call.inputs if a.tensor == t)
-    ]
-    return Traits(overwrites=tuple((t, result, size) for t in sources))
+    shareable = [t for t in _computed(graph, node) if t not in fixed]
+    if lowered.view_of in shareable:
+        return Traits(lies_in=(lowered.view_of,))
+    if len(lowered.calls) != 1 or len(node.outputs) != 1:
+        return Traits(scratch=scratch)
+    savings = {t: _saved_bytes(graph, lowered.calls[0], t) for t in shareable}
+    (result,) = node.outputs
+    overwrites = tuple((t, result, saved) for t, saved in savings.items() if saved > 0)
+    return Traits(overwrites=overwrites, scratch=scratch)
+
+
+def _saved_bytes(graph: Graph, call: Call, source: int) -> int:
+    """How much of the call's output may lie on `source`: all of it in place, or up to a row lag."""
+    output = call.outputs[0]
+    readers = [a for a in call.inputs if a.tensor == source]
+    sizes = [graph.tensors[t].nbytes for t in (source, output.tensor)]
+    if all(a.alias is Alias.ELEMENT for a in readers) and sizes[0] == sizes[1] and not call.scratch:
+        return sizes[1]
+    if len(readers) > 1 or not all(_is_whole(graph, a) for a in (readers[0], output)):
+        return 0
+    if readers[0].alias is Alias.NONE or readers[0].shared:
+        return 0
+    both = [max(distance_below(graph, call, readers[0]) + sizes[0], sizes[1])]
+    above = distance_above(graph, call, readers[0])
+    if above is not None:
+        both.append(max(above + sizes[1], sizes[0]))
+    return sum(sizes) - min(both)
+
+
+def _is_whole(graph: Graph, access: Access) -> bool:
+    return access.box is None and access.map == nhwc(graph.tensors[access.tensor].shape)
 
 
 def _computed(graph: Graph, node: Node) -> tuple[int, ...]:
