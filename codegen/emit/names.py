@@ -29,6 +29,15 @@ _HEADERS = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# The output's CMakeLists.txt names a target like the model: CMake keeps some names for itself, and
+# linking one called like a library of the system would take that library's place.
+_TARGETS = frozenset(
+    """
+    all c clean depend dl edit_cache gcc help install list_install_components m nosys package
+    package_source preinstall rebuild_cache rt stdc test
+    """.split()  # noqa: SIM905
+)
+
 MAX_LENGTH = 40
 
 
@@ -43,7 +52,7 @@ def identifier(text: str, fallback: str = "model") -> str:
     cleaned = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:MAX_LENGTH].strip("_")
     if not cleaned:
         return fallback
-    if cleaned[0].isdigit() or cleaned in RESERVED | _HEADERS:
+    if cleaned[0].isdigit() or cleaned in RESERVED | _HEADERS | _TARGETS:
         return f"{fallback}_{cleaned}"
     return cleaned
 

@@ -47,10 +47,15 @@ def write(files: Mapping[str, str], folder: Path) -> None:
 
 
 def run_c(
-    folder: Path, sources: Sequence[Path], flags: Sequence[str] = (), compiler: str = "cc"
+    folder: Path,
+    sources: Sequence[Path],
+    flags: Sequence[str] = (),
+    compiler: str = "cc",
+    stdin: bytes = b"",
 ) -> str:
-    """Compile strictly, run, and return what the program prints."""
+    """Compile strictly, run on `stdin`, and return what the program prints."""
     program = folder / "program"
     command = [compiler, *STRICT_FLAGS, *EXACT_FLAGS, "-O1", *flags, f"-I{folder}"]
     subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
-    return subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([str(program)], check=True, capture_output=True, input=stdin)
+    return done.stdout.decode()

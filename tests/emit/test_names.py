@@ -51,6 +51,11 @@ def test_file_name_is_cleaned() -> None:
     assert "MY_MODEL_ARENA_BYTES" in built.files["my_model.h"]
 
 
+@pytest.mark.parametrize("title", ["all", "clean", "install", "test", "m"])
+def test_no_target_of_cmake_is_called_like_its_own(title: str) -> None:
+    assert make_build(two_convolutions(), title=title).name == f"model_{title}"
+
+
 @pytest.mark.parametrize("name", ["My Model!", "int", "string", "main_example", "a__b", "7", ""])
 def test_given_name_is_taken_as_it_is_or_refused(name: str) -> None:
     with pytest.raises(

@@ -107,7 +107,10 @@ static void fill(void *to, int first)
 int main(void)
 {
     signed char once[A_OUTPUT_0_BYTES], again[A_OUTPUT_0_BYTES];
-    if (a_init() != A_NO_MEMORY || a_set_arena_ram(shared + 1, MOST - 1) != A_BAD_ARGUMENT) {
+    if (a_init() != A_NO_MEMORY || a_input(0) != NULL || a_output(0) != NULL) {
+        return 1;
+    }
+    if (a_set_arena_ram(shared + 1, MOST - 1) != A_BAD_ARGUMENT) {
         return 1;
     }
     if (a_set_arena_ram(shared, A_ARENA_BYTES - 1) != A_BAD_ARGUMENT) {
@@ -197,8 +200,9 @@ VALUES = """
 
 int main(void)
 {
-    printf("%d %d %d %d ", net_quantize_input_0(0.0f), net_quantize_input_0(1000.0f),
-        net_quantize_input_0(-1000.0f), net_quantize_input_0(-0.125f));
+    printf("%d %d %d %d %d ", net_quantize_input_0(0.0f), net_quantize_input_0(1000.0f),
+        net_quantize_input_0(-1000.0f), net_quantize_input_0(-0.125f),
+        net_quantize_input_0(0.125f));
     printf("%.4f\\n", (double)net_dequantize_output_0(1));
     return 0;
 }
@@ -210,4 +214,4 @@ def test_values_are_quantised_and_dequantised(tmp_path: Path) -> None:
     write(make_build(two_convolutions()).files, tmp_path)
     (tmp_path / "main.c").write_text(VALUES)
     sources = [tmp_path / f for f in ("main.c", "net.c", "net_weights.c")]
-    assert run_c(tmp_path, sources) == "-3 127 -128 -6 3.0000\n"
+    assert run_c(tmp_path, sources) == "-3 127 -128 -6 0 3.0000\n"
