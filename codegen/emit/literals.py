@@ -41,6 +41,19 @@ def float_literal(value: float) -> str:
     return f"{text}f" if any(c in text for c in ".e") else f"{text}.0f"
 
 
+def double_literal(value: float) -> str:
+    """The shortest decimal that reads back as the same double.
+
+    >>> double_literal(0.1), double_literal(-math.inf)
+    ('0.1', '(-1.0 / 0.0)')
+    """
+    if math.isnan(value):
+        return "(0.0 / 0.0)"
+    if math.isinf(value):
+        return "(1.0 / 0.0)" if value > 0 else "(-1.0 / 0.0)"
+    return repr(value)
+
+
 def int_literal(value: int) -> str:
     """An integer constant that fits its type; the smallest ones have no literal of their own."""
     if value == -(2**31):
@@ -63,11 +76,13 @@ def array_type(values: NDArray[np.generic]) -> str:
 def array_lines(values: NDArray[np.generic]) -> Iterator[str]:
     """The elements as lines of an initialiser, the same text for the same values."""
     flat = values.reshape(-1)
-    if flat.dtype == np.float16:
-        flat = flat.view(np.uint16)
+    if flat.dtype in (np.float16, np.bool_):
+        flat = flat.view(f"u{flat.dtype.itemsize}")
     items: list[str]
     if flat.dtype == np.float32:
         items = [float_literal(value) for value in flat.tolist()]
+    elif flat.dtype == np.float64:
+        items = [double_literal(value) for value in flat.tolist()]
     elif flat.dtype.itemsize < 4:
         items = list(map(str, flat.tolist()))
     else:

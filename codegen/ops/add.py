@@ -6,6 +6,7 @@ roundings at each of the three changes of scale.
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
 from codegen.ops.requantize import clamp_params, factor, fused_activation
@@ -49,4 +50,10 @@ def lower(context: OpContext) -> Lowered:
     return sum_of(context, 1)
 
 
-SPEC = OpSpec(name="ADD", max_version=5, lower=lower)
+SPEC = OpSpec(
+    name="ADD",
+    max_version=5,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="broadcasting, fused activation",
+)

@@ -245,9 +245,11 @@ class OpContext:
 
         Raises:
             InvalidModel: if it has none, or one per channel, a scale that is not positive, or a
-                zero point that is no value of its type.
+                zero point that is no value of its type, which has to be an integer type.
         """
         quant = tensor.quant
+        if tensor.dtype.numpy is None or tensor.dtype.numpy.kind not in "iu":
+            raise self.invalid(f"{tensor.label} is {tensor.dtype.value}, which has no codes")
         if quant is None or not quant.scales:
             raise self.invalid(f"{tensor.label} is {tensor.dtype.value} but has no scale")
         if quant.per_channel:
@@ -293,11 +295,15 @@ class OpSpec:
         name: the schema's name ("CONV_2D").
         max_version: the highest operator version whose semantics `lower` covers.
         lower: checks the node and returns its calls.
+        types: of the data that it reads; indices, weights and biases have their own.
+        notes: what else is supported and what is not, for docs/operators.md.
     """
 
     name: str
     max_version: int
     lower: Callable[[OpContext], Lowered]
+    types: tuple[DType, ...]
+    notes: str
 
 
 def whole(tensor: Tensor, alias: Alias = Alias.NONE, rows: RowMap = SAME_ROW) -> Access:

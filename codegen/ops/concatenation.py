@@ -9,7 +9,7 @@ from __future__ import annotations
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec
 from codegen.ops.copy import copy_call
-from codegen.ops.movement import moved_type, part_of, resolved_axis
+from codegen.ops.movement import MOVED_TYPES, moved_type, part_of, resolved_axis
 
 
 def lower(context: OpContext) -> Lowered:
@@ -63,4 +63,10 @@ def _copy_into(x: Tensor, y: Tensor, axis: int, start: int) -> Call:
     return copy_call(Access(x.index, part.extent), part, x.dtype.size)
 
 
-SPEC = OpSpec(name="CONCATENATION", max_version=7, lower=lower)
+SPEC = OpSpec(
+    name="CONCATENATION",
+    max_version=7,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes=("any axis; 8-bit inputs with the output's scale and zero point; no fused activation"),
+)

@@ -66,4 +66,13 @@ def lower(context: OpContext) -> Lowered:
     )
 
 
-SPEC = OpSpec(name="CONV_2D", max_version=8, lower=lower)
+SPEC = OpSpec(
+    name="CONV_2D",
+    max_version=8,
+    lower=lower,
+    types=(DType.INT8,),
+    notes=(
+        "any stride, dilation, padding, groups and fused activation; weights per "
+        "tensor or per channel, constant; bias int32 or absent"
+    ),
+)

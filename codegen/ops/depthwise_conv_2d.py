@@ -68,4 +68,13 @@ def lower(context: OpContext) -> Lowered:
     )
 
 
-SPEC = OpSpec(name="DEPTHWISE_CONV_2D", max_version=6, lower=lower)
+SPEC = OpSpec(
+    name="DEPTHWISE_CONV_2D",
+    max_version=6,
+    lower=lower,
+    types=(DType.INT8,),
+    notes=(
+        "any stride, dilation, padding, depth multiplier and fused activation; weights "
+        "per tensor or per channel, constant; bias int32 or absent"
+    ),
+)

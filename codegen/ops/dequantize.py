@@ -26,4 +26,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=f"{x.dtype.value} to {y.dtype.value}")
 
 
-SPEC = OpSpec(name="DEQUANTIZE", max_version=7, lower=lower)
+SPEC = OpSpec(
+    name="DEQUANTIZE",
+    max_version=7,
+    lower=lower,
+    types=(DType.INT8, DType.UINT8),
+    notes="to float32, with one scale per tensor",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
-from codegen.ops.movement import constant_ints, moved_type, resolved_axis
+from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, resolved_axis
 
 
 def lower(context: OpContext) -> Lowered:
@@ -19,4 +19,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(reshaped_copy(x, y),), view_of=x.index)
 
 
-SPEC = OpSpec(name="EXPAND_DIMS", max_version=1, lower=lower)
+SPEC = OpSpec(
+    name="EXPAND_DIMS",
+    max_version=1,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="a view where lifetimes allow",
+)

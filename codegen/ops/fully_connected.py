@@ -130,4 +130,13 @@ def _require_int32(
         )
 
 
-SPEC = OpSpec(name="FULLY_CONNECTED", max_version=14, lower=lower)
+SPEC = OpSpec(
+    name="FULLY_CONNECTED",
+    max_version=14,
+    lower=lower,
+    types=(DType.INT8,),
+    notes=(
+        "inputs of any rank, keep_num_dims, fused activation; weights per tensor or "
+        "per output, constant; bias int32 or absent"
+    ),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.fixed_point import high_mul, rounding_shift
-from codegen.graph import Quantization
+from codegen.graph import DType, Quantization
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.lookup import int8_pair, lookup
 from codegen.ops.requantize import factor, float32_factor
@@ -67,4 +67,10 @@ def _result(
     return rounding_shift(truncated, -output.shift) + y_quant.zero_point
 
 
-SPEC = OpSpec(name="HARD_SWISH", max_version=1, lower=lower)
+SPEC = OpSpec(
+    name="HARD_SWISH",
+    max_version=1,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="input scale below 128 times the output's",
+)

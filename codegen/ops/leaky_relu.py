@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from codegen.fixed_point import requantize_twice
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.lookup import int8_pair, lookup
 from codegen.ops.requantize import factor, float32_factor
@@ -41,4 +42,10 @@ def lower(context: OpContext) -> Lowered:
     return lookup(x, y, result, f"alpha {alpha:g}")
 
 
-SPEC = OpSpec(name="LEAKY_RELU", max_version=2, lower=lower)
+SPEC = OpSpec(
+    name="LEAKY_RELU",
+    max_version=2,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="any alpha and scales",
+)

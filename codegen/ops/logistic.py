@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.float_curve import float_curve
 from codegen.ops.lookup import int8_pair
@@ -27,4 +28,10 @@ def lower(context: OpContext) -> Lowered:
     return float_curve(context, _logistic)
 
 
-SPEC = OpSpec(name="LOGISTIC", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="LOGISTIC",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="output scale 1/256",
+)

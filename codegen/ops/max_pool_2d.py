@@ -5,6 +5,7 @@ Maths (docs/numerics.md): the largest code inside the map.
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.pooling import lower_pool
 
@@ -14,4 +15,10 @@ def lower(context: OpContext) -> Lowered:
     return lower_pool(context, "cg_max_pool_2d_s8")
 
 
-SPEC = OpSpec(name="MAX_POOL_2D", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="MAX_POOL_2D",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="any window, stride, padding and fused activation",
+)

@@ -5,6 +5,7 @@ The reference compares the codes as they are and does not look at the scales; ne
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
 
@@ -17,4 +18,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=broadcast_calls(KERNEL, operands, ()), summary=operand_summary(*operands))
 
 
-SPEC = OpSpec(name="MAXIMUM", max_version=4, lower=lower)
+SPEC = OpSpec(
+    name="MAXIMUM",
+    max_version=4,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="broadcasting",
+)

@@ -147,4 +147,10 @@ def _merged(shape: tuple[int, ...], reduced: frozenset[int]) -> list[tuple[int, 
     return runs
 
 
-SPEC = OpSpec(name="MEAN", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="MEAN",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="constant axes; those averaged must not be more than three groups of neighbours",
+)

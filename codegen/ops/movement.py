@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from codegen.graph import Tensor
+from codegen.graph import DType, Tensor
 from codegen.ops.base import Access, Box, Call, Map, OpContext, Param, all_rows
 from codegen.ops.copy import copy_call
+
+MOVED_TYPES = tuple(dtype for dtype in DType if dtype.in_c)
 
 _MAX_AXES = 6  # of a gather once neighbouring axes are joined: four fold into rows
 

@@ -6,6 +6,7 @@ a scale * b scale / y scale, a factor computed in float32; two roundings.
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
 from codegen.ops.requantize import clamp_params, factor, float32_factor, fused_activation
@@ -33,4 +34,10 @@ def lower(context: OpContext) -> Lowered:
     )
 
 
-SPEC = OpSpec(name="MUL", max_version=7, lower=lower)
+SPEC = OpSpec(
+    name="MUL",
+    max_version=7,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="broadcasting, fused activation",
+)

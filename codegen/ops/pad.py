@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.pad_common import lower_padding, zero_value
+from codegen.ops.pad_common import PADDED_TYPES, lower_padding, zero_value
 
 
 def lower(context: OpContext) -> Lowered:
@@ -11,4 +11,10 @@ def lower(context: OpContext) -> Lowered:
     return lower_padding(context, zero_value(context.output()))
 
 
-SPEC = OpSpec(name="PAD", max_version=6, lower=lower)
+SPEC = OpSpec(
+    name="PAD",
+    max_version=6,
+    lower=lower,
+    types=PADDED_TYPES,
+    notes="constant paddings, rank up to 5",
+)

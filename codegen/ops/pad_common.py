@@ -18,6 +18,19 @@ from codegen.graph import DType, Tensor
 from codegen.ops.base import Access, Box, Call, Lowered, OpContext, RowMap, table
 from codegen.ops.movement import constant_ints, moved_type
 
+PADDED_TYPES = (
+    DType.INT8,
+    DType.UINT8,
+    DType.INT16,
+    DType.INT32,
+    DType.INT64,
+    DType.FLOAT32,
+    DType.FLOAT16,
+    DType.BOOL,
+)
+
+_CODES = (DType.INT8, DType.UINT8, DType.INT16)
+
 _MAX_RANK = 5  # of the reference
 
 
@@ -50,9 +63,14 @@ def paddings(context: OpContext) -> tuple[tuple[int, int], ...]:
     return tuple(zip(values[0::2], values[1::2], strict=True))
 
 
+def is_quantised(tensor: Tensor) -> bool:
+    """Whether the elements are codes; the reference knows them by their type alone."""
+    return tensor.dtype in _CODES and tensor.quant is not None and bool(tensor.quant.scales)
+
+
 def zero_value(y: Tensor) -> NDArray[np.generic]:
-    """What PAD fills with: the output's zero point, 0 where it has none. One element."""
-    zero = y.quant.zero_point if y.quant and y.quant.scales else 0
+    """One element that stands for the real number 0 in `y`."""
+    zero = y.quant.zero_point if y.quant and is_quantised(y) else 0
     return np.array([zero], y.dtype.numpy)
 
 
@@ -60,17 +78,7 @@ def lower_padding(context: OpContext, value: NDArray[np.generic]) -> Lowered:
     """Shapes: x of rank 1 to 5, paddings[rank, 2] -> y larger by the paddings."""
     x, y = context.input(0), context.output()
     moved_type(context, x, y)
-    context.require_type(
-        y,
-        DType.INT8,
-        DType.UINT8,
-        DType.INT16,
-        DType.INT32,
-        DType.INT64,
-        DType.FLOAT32,
-        DType.FLOAT16,
-        DType.BOOL,
-    )
+    context.require_type(y, *PADDED_TYPES)
     pads = paddings(context)
     axes = [_Axis(size, *pad) for size, pad in zip(x.shape, pads, strict=True)]
     context.require_shape(y, tuple(a.out for a in axes))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.movement import moved_type
-from codegen.ops.pad_common import lower_padding, zero_value
+from codegen.ops.pad_common import PADDED_TYPES, is_quantised, lower_padding, zero_value
 
 
 def fill_value(context: OpContext) -> NDArray[np.generic]:
@@ -24,7 +24,7 @@ def fill_value(context: OpContext) -> NDArray[np.generic]:
     values = context.require_constant(constant).reshape(-1)
     if values.size != 1:
         raise context.invalid(f"{constant.label} holds {values.size} elements instead of one")
-    if y.quant and y.quant.scales:
+    if is_quantised(y):
         ours, theirs = context.require_quant(constant), context.require_quant(y)
         if (ours.scale, ours.zero_point) != (theirs.scale, theirs.zero_point):
             raise context.invalid(f"{constant.label} is quantised otherwise than {y.label}")
@@ -36,4 +36,10 @@ def lower(context: OpContext) -> Lowered:
     return lower_padding(context, fill_value(context))
 
 
-SPEC = OpSpec(name="PADV2", max_version=6, lower=lower)
+SPEC = OpSpec(
+    name="PADV2",
+    max_version=6,
+    lower=lower,
+    types=PADDED_TYPES,
+    notes="constant paddings and fill value, rank up to 5",
+)

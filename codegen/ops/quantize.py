@@ -50,4 +50,10 @@ def _from_float(context: OpContext, x: Tensor, y: Tensor) -> Call:
     )
 
 
-SPEC = OpSpec(name="QUANTIZE", max_version=6, lower=lower)
+SPEC = OpSpec(
+    name="QUANTIZE",
+    max_version=6,
+    lower=lower,
+    types=(DType.FLOAT32, DType.INT8, DType.UINT8),
+    notes="to int8 or uint8, with one scale per tensor",
+)

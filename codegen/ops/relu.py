@@ -7,6 +7,7 @@ roundings, then the clamp of the activation in the output's quantisation.
 from __future__ import annotations
 
 from codegen.fixed_point import activation_range, requantize_twice
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.lookup import int8_pair, lookup
 from codegen.ops.requantize import factor, float32_factor
@@ -34,4 +35,10 @@ def lower(context: OpContext) -> Lowered:
     return clamped(context, "RELU")
 
 
-SPEC = OpSpec(name="RELU", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="RELU",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="any scales",
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.relu import clamped
 
@@ -11,4 +12,10 @@ def lower(context: OpContext) -> Lowered:
     return clamped(context, "RELU6")
 
 
-SPEC = OpSpec(name="RELU6", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="RELU6",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="any scales",
+)

@@ -7,7 +7,7 @@ import math
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
-from codegen.ops.movement import constant_ints, moved_type
+from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type
 
 
 def lower(context: OpContext) -> Lowered:
@@ -47,4 +47,10 @@ def _resolved(context: OpContext, wanted: tuple[int, ...], elements: int) -> tup
     return tuple(elements // known if d == -1 else d for d in wanted)
 
 
-SPEC = OpSpec(name="RESHAPE", max_version=1, lower=lower)
+SPEC = OpSpec(
+    name="RESHAPE",
+    max_version=1,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="a view where lifetimes allow",
+)

@@ -62,4 +62,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=resize.words())
 
 
-SPEC = OpSpec(name="RESIZE_BILINEAR", max_version=4, lower=lower)
+SPEC = OpSpec(
+    name="RESIZE_BILINEAR",
+    max_version=4,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="constant size, all three ways to line up pixels",
+)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec, RowMap, nhwc, table, whole
+from codegen.ops.movement import MOVED_TYPES
 from codegen.ops.resize_common import resizing
 
 
@@ -55,4 +56,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=resize.words())
 
 
-SPEC = OpSpec(name="RESIZE_NEAREST_NEIGHBOR", max_version=4, lower=lower)
+SPEC = OpSpec(
+    name="RESIZE_NEAREST_NEIGHBOR",
+    max_version=4,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="constant size, all three ways to line up pixels",
+)

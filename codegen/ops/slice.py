@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.movement import constant_ints, moved_type, slice_call
+from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, slice_call
 
 
 def lower(context: OpContext) -> Lowered:
@@ -25,4 +25,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=f"from [{','.join(map(str, begin))}]")
 
 
-SPEC = OpSpec(name="SLICE", max_version=8, lower=lower)
+SPEC = OpSpec(
+    name="SLICE",
+    max_version=8,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="constant begin and size",
+)

@@ -18,7 +18,7 @@ from codegen.fixed_point import (
     requantize_twice,
     rounding_shift,
 )
-from codegen.graph import Tensor
+from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, table, whole
 from codegen.ops.lookup import int8_pair
 
@@ -119,4 +119,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=f"over {x.shape[-1]}")
 
 
-SPEC = OpSpec(name="SOFTMAX", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="SOFTMAX",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="over the last axis, any beta; output scale 1/256, zero point -128",
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.movement import constant_ints, moved_type, resolved_axis, slice_call
+from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, resolved_axis, slice_call
 
 
 def lower(context: OpContext) -> Lowered:
@@ -31,4 +31,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=tuple(calls), summary=f"axis {axis}")
 
 
-SPEC = OpSpec(name="SPLIT", max_version=5, lower=lower)
+SPEC = OpSpec(
+    name="SPLIT",
+    max_version=5,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="constant axis",
+)

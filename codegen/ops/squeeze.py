@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
-from codegen.ops.movement import moved_type, resolved_axis
+from codegen.ops.movement import MOVED_TYPES, moved_type, resolved_axis
 
 
 def lower(context: OpContext) -> Lowered:
@@ -24,4 +24,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(reshaped_copy(x, y),), view_of=x.index)
 
 
-SPEC = OpSpec(name="SQUEEZE", max_version=1, lower=lower)
+SPEC = OpSpec(
+    name="SQUEEZE",
+    max_version=1,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="a view where lifetimes allow",
+)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from codegen.graph import Tensor
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec
 from codegen.ops.movement import (
+    MOVED_TYPES,
     constant_ints,
     gather_call,
     moved_type,
@@ -142,4 +143,10 @@ def _call(context: OpContext, x: Tensor, y: Tensor, cut: Slicing) -> Call:
     return gather_call(context, x, y, first, axes)
 
 
-SPEC = OpSpec(name="STRIDED_SLICE", max_version=4, lower=lower)
+SPEC = OpSpec(
+    name="STRIDED_SLICE",
+    max_version=4,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="constant begin, end and strides; all masks",
+)

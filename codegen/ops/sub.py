@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.add import sum_of
 from codegen.ops.base import Lowered, OpContext, OpSpec
 
@@ -11,4 +12,10 @@ def lower(context: OpContext) -> Lowered:
     return sum_of(context, -1)
 
 
-SPEC = OpSpec(name="SUB", max_version=5, lower=lower)
+SPEC = OpSpec(
+    name="SUB",
+    max_version=5,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="broadcasting, fused activation",
+)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.float_curve import float_curve
 
@@ -15,4 +16,10 @@ def lower(context: OpContext) -> Lowered:
     return float_curve(context, lambda real: np.float32(math.tanh(real)))
 
 
-SPEC = OpSpec(name="TANH", max_version=3, lower=lower)
+SPEC = OpSpec(
+    name="TANH",
+    max_version=3,
+    lower=lower,
+    types=(DType.INT8,),
+    notes="any scales",
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
 from codegen.ops.movement import (
+    MOVED_TYPES,
     constant_ints,
     gather_call,
     joined_axes,
@@ -46,4 +47,10 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=summary)
 
 
-SPEC = OpSpec(name="TRANSPOSE", max_version=8, lower=lower)
+SPEC = OpSpec(
+    name="TRANSPOSE",
+    max_version=8,
+    lower=lower,
+    types=MOVED_TYPES,
+    notes="constant permutation",
+)

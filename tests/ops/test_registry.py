@@ -1,0 +1,86 @@
+"""What operators say about themselves is true, and docs/operators.md says the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from codegen.errors import CodegenError
+from codegen.graph import DType, Graph, Node, Quantization, Tensor
+from codegen.importer import parse_model
+from codegen.ops import lower, registry
+from codegen.ops.base import OpContext
+from tests.tools.operators_doc import DOCUMENT, document
+from tests.zoo import zoo
+
+# The input that holds data, where it is not the first.
+_DATA = {"SPLIT": 1}
+
+
+@cache
+def _graph() -> Graph:
+    return parse_model(zoo()).main
+
+
+def _node(name: str) -> Node:
+    return next(node for node in _graph().nodes if node.op == name)
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert DOCUMENT.read_text() == document(), "run python -m tests.tools.operators_doc"
+
+
+def test_every_operator_is_in_the_zoo() -> None:
+    assert {node.op for node in _graph().nodes} == set(registry())
+
+
+@pytest.mark.parametrize("name", registry())
+def test_versions_above_the_stated_one_are_refused(name: str) -> None:
+    node, most = _node(name), registry()[name].max_version
+    lower(OpContext(_graph(), replace(node, version=most)))
+    with pytest.raises(CodegenError, match=rf"version {most + 1} .* is not supported"):
+        lower(OpContext(_graph(), replace(node, version=most + 1)))
+
+
+@pytest.mark.parametrize("name", registry())
+def test_the_stated_types_are_those_that_lower(name: str) -> None:
+    node = _node(name)
+    data = _graph().tensors[node.inputs[_DATA.get(name, 0)]]
+    accepted = set()
+    for dtype in DType:
+        try:
+            lower(OpContext(_retyped(node, data, dtype), node))
+        except CodegenError:
+            continue
+        accepted.add(dtype)
+    assert accepted == set(registry()[name].types)
+
+
+def _retyped(node: Node, data: Tensor, dtype: DType) -> Graph:
+    """The graph with another type for all tensors of the node that have the type of its data.
+
+    Only the input of a node that changes the type.
+    """
+    changed = {
+        t: _as(_graph().tensors[t], dtype)
+        for t in (*node.inputs, *node.outputs)
+        if t >= 0 and _graph().tensors[t].dtype is data.dtype
+    }
+    tensors = tuple(changed.get(t.index, t) for t in _graph().tensors)
+    return replace(_graph(), tensors=tensors)
+
+
+def _as(tensor: Tensor, dtype: DType) -> Tensor:
+    """Another type with a quantisation that it can have; weights stay int8, a single one is 0."""
+    quant = tensor.quant
+    if dtype.value.startswith("uint") and quant is not None:
+        quant = Quantization(quant.scales, tuple(0 for _ in quant.zero_points), quant.axis)
+    if quant is None:
+        quant = Quantization((0.05,), (0,))
+    if not tensor.is_constant:
+        return replace(tensor, dtype=dtype, quant=quant)
+    if tensor.elements == 1:
+        return replace(tensor, dtype=dtype, quant=quant, raw=bytes(dtype.bits // 8))
+    return tensor
