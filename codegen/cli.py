@@ -39,9 +39,9 @@ BOARD = click.option(
 
 def build_options(command: Command) -> Command:
     """The options that shape the generated code, the same for build and verify."""
-    for option in (
-        BATCH,
+    options = (
         click.option("--name", help="Prefix of all symbols and files.  [default: the file's name]"),
+        BATCH,
         click.option(
             "--io",
             type=click.Choice(["model", "int8"]),
@@ -73,7 +73,8 @@ def build_options(command: Command) -> Command:
             show_default=True,
             help="How offsets in the arena are found.",
         ),
-    ):
+    )
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -104,7 +105,9 @@ def cli() -> None:
 @cli.command("build")
 @MODEL
 @BOARD
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write."
+)
 @click.option("--force", is_flag=True, help="Replace files in a directory that is not empty.")
 @build_options
 @JSON
@@ -127,7 +130,13 @@ def build_command(
 @cli.command("verify")
 @MODEL
 @BOARD
-@click.option("--samples", type=click.IntRange(min=0), default=20, show_default=True)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Random inputs; all smallest, all largest and all zero points are fed besides.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the random inputs.")
 @click.option(
     "--inputs",
@@ -197,7 +206,7 @@ def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
 @click.argument("path", metavar="PLAN.json", type=click.Path(path_type=Path))
 @click.pass_context
 def check_command(context: click.Context, /, path: Path) -> None:
-    """Prove a plan.json safe from the file alone: no byte overwritten that is still needed."""
+    """Prove a plan.json safe, from the file alone."""
     from codegen.planner.checker import check_file
 
     faults = check_file(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -15,10 +16,15 @@ from click.testing import CliRunner, Result
 
 from codegen import __version__, cli, output
 from codegen.boards import list_boards
+from tests import paths
 from tests.emit.programs import two_convolutions
 from tests.tflite_builder import ModelBuilder
 
 REPO = Path(__file__).resolve().parent.parent
+DEMO = REPO / "docs" / "demo" / "digits.tflite"
+TINY_NAMES = (
+    *("ad01_int8", "kws_ref_model", "pretrainedResnet_quant", "vww_96_int8", "str_ww_ref_model"),
+)
 FILES = {
     *("net.h", "net_internal.h", "net.c", "net_weights.c", "main_example.c", "CMakeLists.txt"),
     *("README.md", "report.html", "plan.json", "cg/cg_conv_2d.h", "cg/cg_view.h"),
@@ -263,6 +269,13 @@ def test_strategies_by_name(kind: str, net: Path, out: Path) -> None:
             "build", net, "--board=host", "-o", out, "--force", "--json", f"--{kind}", name
         )
         assert json.loads(result.stdout)[kind] == name
+
+
+def test_long_names_do_not_break_the_memory_map(net: Path, out: Path) -> None:
+    net.write_bytes(two_convolutions(name="functional/activation/Relu;" * 20))
+    lines = run("build", net, "--board", "host", "-o", out).stdout.splitlines()
+    named = [line for line in lines if "functional/activation" in line]
+    assert len(named) == 3 and all(len(line) < 140 for line in named)
 
 
 # --- budgets ----------------------------------------------------------------------------------
@@ -520,3 +533,19 @@ def test_a_reader_that_leaves_causes_no_traceback(command: list[str]) -> None:
     assert process.stderr.read() == b""
     assert process.wait(timeout=60) in (0, 1)
     process.stderr.close()
+
+
+def _tiny() -> list[Path]:
+    """The MLPerf Tiny models in int8, where they are found."""
+    names = {f"mlcommons-tiny__{name}" for name in TINY_NAMES}
+    return [path for path in paths.app_models() if path.stem in names]
+
+
+@pytest.mark.parametrize("path", [DEMO, *_tiny()], ids=lambda path: path.stem)
+def test_a_build_takes_less_than_two_seconds(path: Path, tmp_path: Path) -> None:
+    """All in all, in seconds of CPU time: tests share the machine."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run_process("build", path, "--board", "host", "-o", tmp_path / "out")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
