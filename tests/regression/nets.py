@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.ops.windows import size_out
-from tests.tflite_builder import ModelBuilder
+from tests.tflite_builder import ModelBuilder, OptionValue
 
 Quant = tuple[float, int]
 PLAIN: Quant = (0.05, -3)
@@ -39,10 +39,17 @@ class Net:
         array = np.asarray(values)
         return self.builder.tensor(array.shape, "int32", data=array)
 
-    def result(self, kind: str, inputs: Sequence[int], shape: Sequence[int], quant: Quant) -> int:
-        """An operator without options."""
+    def result(
+        self,
+        kind: str,
+        inputs: Sequence[int],
+        shape: Sequence[int],
+        quant: Quant,
+        **options: OptionValue,
+    ) -> int:
+        """Any operator with one int8 output."""
         y = self.builder.tensor(shape, "int8", *quant)
-        self.builder.op(kind, inputs, [y], version=2)
+        self.builder.op(kind, inputs, [y], version=2, **options)
         return y
 
     def conv(
@@ -166,7 +173,7 @@ def inverted_residual(seed: int = 0) -> bytes:
     deep = net.conv(wide, 12, depthwise=True)
     narrow = net.conv(deep, 4, (1, 1))
     y = net.binary("ADD", x, narrow)
-    return net.build(net.result("SOFTMAX", [y], net.shape(y), (1 / 256, -128)))
+    return net.build(net.result("SOFTMAX", [y], net.shape(y), (1 / 256, -128), beta=1.0))
 
 
 def long_skips(seed: int = 0) -> bytes:
