@@ -229,6 +229,7 @@ FAULTS: dict[str, tuple[Breakage, tuple[str, ...]]] = {
     "ring for output": (set_view(0, "writes", ring=3), ("writes tensor 1", "over itself")),
     "before row0": (set_view(0, "reads", ring=4, row0=2), ("row 0 lies before row0 = 2",)),
     "before col0": (set_view(0, "reads", col0=1), ("tensor 0", "out of bounds", "-8")),
+    "one byte over": (set_view(0, "writes", offset=affine(1)), ("out of bounds: bytes 1..128",)),
     "wrong image": (set_step(0, image=affine(1)), ("image 1 lies outside",)),
     # output over input
     "in place, still live": (

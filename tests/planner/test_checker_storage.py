@@ -55,6 +55,19 @@ def test_row_lag(span: int, stride: int, rows_per_step: int, needed: int) -> Non
     assert_fault(row_lag(needed - 1, span, stride, rows_per_step), "too early for alias row")
 
 
+@pytest.mark.parametrize(("lag", "safe"), [(3, True), (2, False)])
+def test_blocks_of_rows_count_from_the_start_of_the_range(lag: int, safe: bool) -> None:
+    document = row_lag(lag, rows_per_step=2)
+    first = step(document, 0)
+    second = first | {"range": [1, *first["range"][1:]]}
+    first["range"] = [0, 1, *first["range"][2:]]
+    document["layers"][0]["steps"].append(second)
+    if safe:
+        assert not faults(document)
+    else:
+        assert_fault(document, "step 1", "too early for alias row")
+
+
 def test_row_lag_needs_the_promise() -> None:
     assert_fault(row_lag(7, alias="none"), "too early for alias none")
     assert not faults(row_lag(8, alias="none"))
@@ -291,3 +304,17 @@ def test_memory_of_the_caller() -> None:
     plan.buffers["y"]["tensors"] = []
     plan.layers[0]["steps"][0]["writes"][0]["buffer"] = "x"
     assert_fault(plan.build([x], [y]), "tensor 1", "the caller's input")
+
+
+def test_an_output_that_another_one_overwrites() -> None:
+    plan = PlanWriter()
+    x = plan.tensor(SHAPE, plan.buffer("x", 0, 128, -1, 1))
+    both = plan.buffer("both", 128, 256, 0, 2)
+    y, z = plan.tensor(SHAPE, both), plan.tensor(SHAPE, both)
+    plan.tensors[z]["offset"] = 128
+    write = plan.write(z, offset=affine(128))
+    plan.layer("A", [x], [y], [kernel([plan.read(x)], [plan.write(y)])])
+    plan.layer("B", [x], [z], [kernel([plan.read(x)], [write])])
+    assert not faults(plan.build([x], [y, z]))
+    plan.tensors[z]["offset"] = write["offset"]["constant"] = 124
+    assert_fault(plan.build([x], [y, z]), "at the end: ", "output tensor 1", "4 bytes", "byte 124")
