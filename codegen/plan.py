@@ -169,6 +169,8 @@ class Plan:
     """Everything the emitter prints. Layers stand in execution order.
 
     `orders` holds what each order strategy comes to, the chosen `order_strategy` among them.
+    `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
+    `proven` says that no offsets are better than those of `arena_bytes`.
     """
 
     graph: Graph
@@ -184,6 +186,7 @@ class Plan:
     layouts: Mapping[int, Layout]
     arena_bytes: Mapping[str, int]
     lower_bound: int
+    proven: bool
     memories: Mapping[str, MemoryUse]
 
     def buffer(self, name: str) -> Buffer:

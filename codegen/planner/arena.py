@@ -7,21 +7,30 @@ little time that nobody waits, and stops at once where `greedy` already reaches 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from codegen.planner.blocks import Block, Packing, Place, Region, Solution, validate
+from codegen.planner.blocks import (
+    NO_SPACING,
+    Block,
+    Packing,
+    Place,
+    Region,
+    Solution,
+    Spacing,
+    validate,
+)
 from codegen.planner.first_fit import greedy
 from codegen.planner.memories import Packer, distribute
 from codegen.planner.optimal import optimal
 from codegen.planner.two_ended import two_ended
 
 STRATEGIES: dict[str, Packer] = {
-    "greedy": lambda blocks, region, _: greedy(blocks, region),
-    "two-ended": lambda blocks, region, _: two_ended(blocks, region),
+    "greedy": lambda blocks, region, spacing, _: greedy(blocks, region, spacing),
+    "two-ended": lambda blocks, region, spacing, _: two_ended(blocks, region, spacing),
     "optimal": optimal,
 }
 
-SECONDS = {"auto": 1.0, "optimal": 10.0}
+SECONDS = {"auto": 0.5, "optimal": 10.0}
 """Work that the searches may do per memory: seconds of an ordinary PC, counted, not measured."""
 
 
@@ -29,6 +38,7 @@ def allocate(
     strategy: str,
     blocks: Sequence[Block],
     regions: Sequence[Region],
+    spacing: Spacing = NO_SPACING,
     seconds: float | None = None,
 ) -> Solution:
     """Places for all blocks; the same input gives the same places.
@@ -37,6 +47,7 @@ def allocate(
         strategy: "auto" or a key of STRATEGIES.
         blocks: with names of their own.
         regions: memories, the preferred one first.
+        spacing: which blocks may share bytes while both live.
         seconds: work per memory instead of the strategy's own limit.
 
     Raises:
@@ -46,23 +57,24 @@ def allocate(
     start = time.perf_counter()
     packer = STRATEGIES["optimal" if strategy == "auto" else strategy]
     limit = SECONDS.get(strategy, 0.0) if seconds is None else seconds
-    packed = distribute(blocks, regions, packer, limit)
+    packed = distribute(blocks, regions, spacing, packer, limit)
     places = {
         name: Place(region, offset)
         for region, packing in packed.items()
         for name, offset in packing.offsets.items()
     }
-    validate(blocks, regions, places)
-    return _solution(places, list(packed.values()), time.perf_counter() - start)
-
-
-def _solution(places: dict[str, Place], packed: Sequence[Packing], seconds: float) -> Solution:
-    used = [p.strategy for p in packed if p.offsets] or [p.strategy for p in packed]
+    validate(blocks, regions, places, spacing)
     return Solution(
         places=places,
-        bytes=sum(p.bytes for p in packed),
-        lower_bound=sum(p.lower_bound for p in packed),
-        proven=all(p.proven for p in packed),
-        strategy="optimal" if "optimal" in used else used[0],
-        seconds=seconds,
+        bytes=sum(p.bytes for p in packed.values()),
+        lower_bound=sum(p.lower_bound for p in packed.values()),
+        proven=all(p.proven for p in packed.values()),
+        strategy=_came_to(packed.values()) if strategy == "auto" else strategy,
+        seconds=time.perf_counter() - start,
     )
+
+
+def _came_to(packed: Iterable[Packing]) -> str:
+    """The strategy whose offsets `auto` kept; the search where memories differ."""
+    used = {p.strategy for p in packed if p.offsets}
+    return "optimal" if "optimal" in used else "greedy"

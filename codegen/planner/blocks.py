@@ -1,12 +1,13 @@
 """Blocks, memories and places: what every way of finding arena offsets takes and gives.
 
 A block is a rectangle of bytes x lifetime. Two blocks that live at one moment must not share bytes
-of one memory; `validate` is the O(n^2) proof of that, and runs after every strategy.
+of one memory, unless a `Nearness` allows it; `validate` is the O(n^2) proof of that, and runs after
+every strategy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -56,6 +57,59 @@ class Place:
 
     region: str
     offset: int
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Two blocks that may share bytes: `upper` starts at least `distance` bytes above `lower`.
+
+    Both live in one layer only, where `lower` is written while `upper` is read, or the reverse.
+    """
+
+    lower: str
+    upper: str
+    distance: int
+
+
+class Spacing:
+    """How far apart two blocks that meet have to start, by which of them lies below."""
+
+    def __init__(self, nearness: Iterable[Nearness] = ()) -> None:
+        self._near = {(n.lower, n.upper): n.distance for n in nearness}
+        self._partners: dict[str, set[str]] = {}
+        for lower, upper in self._near:
+            self._partners.setdefault(lower, set()).add(upper)
+            self._partners.setdefault(upper, set()).add(lower)
+
+    def apart(self, lower: Block, upper: Block) -> int:
+        """Least distance from the start of `lower` to the start of `upper`."""
+        return min(self._near.get((lower.name, upper.name), lower.size), lower.size)
+
+    def partners(self, block: Block) -> set[str]:
+        """Names of the blocks that may share bytes with this one."""
+        return self._partners.get(block.name, set())
+
+    def pairs(self, blocks: Sequence[Block]) -> list[tuple[Block, Block]]:
+        """All pairs of these blocks that may share bytes, each once."""
+        by_name = {b.name: b for b in blocks}
+        return [
+            (a, by_name[name])
+            for a in blocks
+            for name in sorted(self.partners(a))
+            if a.name < name and name in by_name
+        ]
+
+    def saving(self, a: Block, b: Block, alignment: int) -> int:
+        """Bytes that a pair can share at most, on a grid of the alignment."""
+        size_a, size_b = align_up(a.size, alignment), align_up(b.size, alignment)
+        return max(
+            0,
+            min(size_b, size_a - align_up(self.apart(a, b), alignment)),
+            min(size_a, size_b - align_up(self.apart(b, a), alignment)),
+        )
+
+
+NO_SPACING = Spacing()
 
 
 @dataclass(frozen=True)
@@ -114,17 +168,25 @@ def align_up(value: int, alignment: int) -> int:
     return -(-value // alignment) * alignment
 
 
-def lower_bound(blocks: Sequence[Block], alignment: int) -> tuple[int, int]:
+def lower_bound(
+    blocks: Sequence[Block], alignment: int, spacing: Spacing = NO_SPACING
+) -> tuple[int, int]:
     """(most bytes live at once, the layer where that is).
 
     Blocks take their size rounded up to the alignment, but for the highest one, whose end need not
-    be aligned; the bound lets the one with most rounding be the highest.
+    be aligned; the bound lets the one with most rounding be the highest. Pairs that may share
+    bytes are taken to share as many as they can.
     """
+    saving: dict[int, int] = {}
+    for a, b in spacing.pairs(blocks):
+        both = max(a.first, b.first)
+        saving[both] = saving.get(both, 0) + spacing.saving(a, b, alignment)
     best = (0, 0)
     for moment in sorted({block.first for block in blocks if block.size}):
         sizes = [b.size for b in blocks if b.first <= moment <= b.last]
-        padding = [align_up(size, alignment) - size for size in sizes]
-        best = max(best, (sum(sizes) + sum(padding) - max(padding), -moment))
+        rounded = [align_up(size, alignment) for size in sizes]
+        padding = max(r - size for r, size in zip(rounded, sizes, strict=True))
+        best = max(best, (sum(rounded) - saving.get(moment, 0) - padding, -moment))
     return best[0], -best[1]
 
 
@@ -137,12 +199,15 @@ def packing(
 
 
 def validate(
-    blocks: Sequence[Block], regions: Sequence[Region], places: Mapping[str, Place]
+    blocks: Sequence[Block],
+    regions: Sequence[Region],
+    places: Mapping[str, Place],
+    spacing: Spacing = NO_SPACING,
 ) -> None:
     """Compare all pairs of blocks, and each block with its memory.
 
     Raises:
-        AssertionError: if two blocks share bytes while both live, or one is misaligned or outside
+        AssertionError: if two blocks are too near while both live, or one is misaligned or outside
             its memory; a bug, never the user's fault.
     """
     by_name = {region.name: region for region in regions}
@@ -152,8 +217,8 @@ def validate(
         if pa.offset < 0 or pa.offset % region.alignment or not region.holds(pa.offset + a.size):
             raise AssertionError(f"{a.name} is misplaced in {pa.region}")
         for b in blocks[i + 1 :]:
-            if not a.meets(b) or pa.region != places[b.name].region:
+            pb = places[b.name]
+            if pa.region != pb.region or not a.meets(b):
                 continue
-            start = places[b.name].offset
-            if pa.offset < start + b.size and start < pa.offset + a.size:
+            if -spacing.apart(b, a) < pb.offset - pa.offset < spacing.apart(a, b):
                 raise AssertionError(f"{a.name} and {b.name} overlap in {pa.region}")

@@ -16,6 +16,9 @@ What cuts the tree:
     the blocks that can still come under it (none left: dead end). At each moment in time, the
     lowest of these offsets plus all sizes still to come must stay below the height.
 
+    Pairs that may share bytes have distances of their own in place of the lower one's size, and the
+    sizes to come count less by what such a pair can share while both are unplaced.
+
     Splitting. As soon as no unplaced block crosses some moment, the two sides are independent.
 
     Memory. States that failed are remembered, so that stacking the same blocks in another order
@@ -73,12 +76,30 @@ class Rectangles:
         size: more than 0.
         first, last: moments, both inclusive.
         ceiling: the block's end may not be above this.
+        pairs: blocks that may share bytes.
     """
 
     size: Ints
     first: Ints
     last: Ints
     ceiling: Ints
+    pairs: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two blocks, by number, that live together in one moment and may share units there.
+
+    Attributes:
+        a_below, b_below: least distance between their starts, if that block is the lower one.
+        saving: units that they can share at most.
+    """
+
+    a: int
+    b: int
+    a_below: int
+    b_below: int
+    saving: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +156,15 @@ class _Part:
     Attributes:
         ids: numbers of the blocks.
         by_first: positions of the blocks, the earliest first.
-        lift: matrix; 0 where two blocks meet, else far below zero.
-        away: matrix; 0 where two blocks meet, else INFINITE.
+        meets: matrix; whether two different blocks share a moment.
+        lift: matrix; least distance from a block to another above it, far below zero if they do
+            not meet.
+        rest: the same from the other block's view, INFINITE if they do not meet.
         crossing: moments x blocks; 0 where the block lives at the moment, else INFINITE.
         lives: the same as booleans.
         ceiling: of the blocks.
         limit: of the moments: the highest ceiling of the blocks that live there.
+        shared: position -> (position of a partner, moments x saving) for pairs of the part.
         cost: effort of one bound.
     """
 
@@ -151,11 +175,12 @@ class _Part:
     by_first: Ints
     meets: Ints
     lift: Ints
-    away: Ints
+    rest: Ints
     crossing: Ints
     lives: Ints
     ceiling: Ints
     limit: Ints
+    shared: dict[int, list[tuple[int, Ints]]]
     cost: int
 
 
@@ -200,6 +225,7 @@ class _Search:
     def _place_part(self, ids: Ints, support: Ints, floor: int) -> bool:
         """Sort the blocks by preference anew and search."""
         part, order, load = self._make_part(ids)
+        self.effort += 4 * part.cost
         support = support[order]
         key = _key(part, support)
         if key in self._failed:
@@ -212,7 +238,7 @@ class _Search:
     def _make_part(self, ids: Ints) -> tuple[_Part, Ints, Ints]:
         """The part, the order of `ids` in it, and the sizes to come at each of its moments."""
         r = self._r
-        moments = _densest_moments(r.first[ids], r.last[ids])[:, None]
+        moments = self._moments(ids)[:, None]
         lives = (r.first[ids] <= moments) & (moments <= r.last[ids])
         load = (lives * r.size[ids]).sum(1).astype(np.int32)
         order = _preferred(ids, r, self._preference, np.where(lives, load[:, None], 0).max(0))
@@ -220,7 +246,10 @@ class _Search:
         first, last = r.first[ids], r.last[ids]
         meets = (first[:, None] <= last) & (first <= last[:, None])
         np.fill_diagonal(meets, False)
-        away = np.where(meets, np.int32(0), INFINITE)
+        distance = np.broadcast_to(r.size[ids][:, None], meets.shape).copy()
+        shared = self._share(ids, lives, distance)
+        for at, partners in shared.items():
+            load -= sum(saving for partner, saving in partners if partner > at)
         part = _Part(
             ids=ids,
             size=r.size[ids],
@@ -228,15 +257,36 @@ class _Search:
             last=last,
             by_first=np.argsort(first, kind="stable"),
             meets=meets,
-            lift=-away,
-            away=away,
+            lift=np.where(meets, distance, -INFINITE),
+            rest=np.where(meets, distance, INFINITE).T.copy(),
             crossing=np.where(lives, np.int32(0), INFINITE),
             lives=lives,
             ceiling=r.ceiling[ids],
             limit=np.where(lives, r.ceiling[ids], 0).max(1),
+            shared=shared,
             cost=35 + lives.size // 1500,
         )
         return part, order, load
+
+    def _moments(self, ids: Ints) -> Ints:
+        """Moments to check. With pairs, a set of live blocks may need less than a part of it."""
+        first = self._r.first[ids]
+        return np.unique(first) if self._r.pairs else _densest_moments(first, self._r.last[ids])
+
+    def _share(self, ids: Ints, lives: Ints, distance: Ints) -> dict[int, list[tuple[int, Ints]]]:
+        """Enter the pairs of a part into `distance`; what is returned see `_Part.shared`."""
+        shared: dict[int, list[tuple[int, Ints]]] = {}
+        if not self._r.pairs:
+            return shared
+        position = {number: at for at, number in enumerate(ids.tolist())}
+        for pair in self._r.pairs:
+            if pair.a in position and pair.b in position:
+                a, b = position[pair.a], position[pair.b]
+                distance[a, b], distance[b, a] = pair.a_below, pair.b_below
+                saving = (lives[:, a] & lives[:, b]) * np.int32(pair.saving)
+                shared.setdefault(a, []).append((b, saving))
+                shared.setdefault(b, []).append((a, saving))
+        return shared
 
     def _search(self, part: _Part, support: Ints, load: Ints, floor: int) -> bool:
         """Place all blocks of a part that are not placed yet.
@@ -257,13 +307,15 @@ class _Search:
         for offset, row in zip(offsets[order].tolist(), candidates[order].tolist(), strict=True):
             if passed_over and not self._possible(part, support, load, offset):
                 return False
-            top = offset + int(part.size[row])
-            if top > part.ceiling[row]:
+            if offset + int(part.size[row]) > part.ceiling[row]:
                 return False
-            raised = np.maximum(support, part.lift[row] + np.int32(top))
+            raised = np.maximum(support, part.lift[row] + np.int32(offset))
             raised[row] = INFINITE
-            rest = load - part.lives[:, row] * part.size[row]
-            if self._complete(part, raised, rest, offset):
+            to_come = load - part.lives[:, row] * part.size[row]
+            for partner, saving in part.shared.get(row, ()):
+                if support[partner] < INFINITE:
+                    to_come += saving
+            if self._complete(part, raised, to_come, offset):
                 self.offsets[part.ids[row]] = offset
                 return True
             if not (part.meets[row] & (raised < INFINITE)).any():
@@ -299,9 +351,9 @@ class _Search:
         low = np.maximum(support, np.int32(floor))
         waiting = np.flatnonzero(support < 0)
         if len(waiting):
-            away = part.away[waiting]
+            rest = part.rest[waiting]
             for _ in range(LIFT_ROUNDS):
-                lifted = (away + (low + part.size)).min(1)
+                lifted = (rest + low).min(1)
                 if lifted.max() >= INFINITE:
                     return False
                 low[waiting] = lifted

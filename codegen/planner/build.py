@@ -20,6 +20,16 @@ from codegen.plan import (
     Step,
 )
 from codegen.planner import arena, order
+from codegen.planner.blocks import (
+    Block,
+    DoesNotFit,
+    Nearness,
+    Place,
+    Region,
+    Solution,
+    Spacing,
+    lower_bound,
+)
 from codegen.planner.budget import over_budget
 from codegen.planner.constants import (
     buffers_of_constants,
@@ -52,10 +62,11 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     called = [(node, call) for node in nodes for call in calls[node.index]]
     tensors, groups = _group_buffers(graph, storage, options)
     scratch = _scratch_buffers(nodes, calls)
+    accesses = _accesses(graph, [call for _, call in called], tensors)
     lags = find_lags(graph, nodes, calls, storage)
-    spacing = arena.Spacing(_nearness(lags, groups))
+    spacing = Spacing(_nearness(lags, groups))
     buffers = (*groups, *scratch)
-    arena_name, placed, bound = _place(buffers, board, options, nodes, graph, spacing)
+    solution, placed = _place(buffers, accesses, spacing, board, options, nodes, graph)
     backwards = {node for node, lag in lags.items() if _is_above(lag, placed)}
     arena_bytes = _arena_bytes(placed, board)
     constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
@@ -78,14 +89,15 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         options=options,
         order_strategy=chosen.name,
         orders=tuple(orders.values()),
-        arena_strategy=arena_name,
+        arena_strategy=solution.strategy,
         layers=layers,
         buffers=(*placed, *constant_buffers),
         constants=constants,
         tensor_buffers=tensors,
         layouts=storage.layouts,
         arena_bytes=arena_bytes,
-        lower_bound=bound,
+        lower_bound=solution.lower_bound,
+        proven=solution.proven,
         memories=_memory_use(board, arena_bytes, constants),
     )
 
@@ -156,35 +168,47 @@ def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]])
 
 def _place(
     buffers: Sequence[Buffer],
+    accesses: Mapping[str, int],
+    spacing: Spacing,
     board: Board,
     options: PlanOptions,
     nodes: Sequence[Node],
     graph: Graph,
-    spacing: arena.Spacing,
-) -> tuple[str, tuple[Buffer, ...], int]:
-    """Addresses for everything in the arena, and the lower bound of its size."""
-    name = "greedy" if options.arena == "auto" else options.arena
-    if name not in arena.STRATEGIES:
+) -> tuple[Solution, tuple[Buffer, ...]]:
+    """Addresses for everything in the arena."""
+    if options.arena != "auto" and options.arena not in arena.STRATEGIES:
         raise CodegenError(
-            f"unknown arena strategy {name!r}; choose auto or {', '.join(arena.STRATEGIES)}"
+            f"unknown arena strategy {options.arena!r}; "
+            f"choose auto or {', '.join(arena.STRATEGIES)}"
         )
-    blocks = [arena.Block(b.name, b.size, b.first, b.last) for b in buffers if b.home is Home.ARENA]
+    blocks = [
+        Block(b.name, b.size, b.first, b.last, accesses.get(b.name))
+        for b in buffers
+        if b.home is Home.ARENA
+    ]
     memories = [board.memory(m) for m in board.placement.arena]
-    regions = [arena.Region(m.name, m.usable, m.alignment) for m in memories]
-    bound, peak = arena.lower_bound(blocks, max(r.alignment for r in regions), spacing)
+    regions = [Region(m.name, m.usable, m.alignment) for m in memories]
     try:
-        places = arena.STRATEGIES[name](blocks, regions, spacing)
-    except arena.DoesNotFit:
-        unlimited = [arena.Region("", None, max(r.alignment for r in regions))]
-        loose = arena.STRATEGIES[name](blocks, unlimited, spacing)
-        need = arena.used_bytes(blocks, loose).get("", 0)
+        solution = arena.allocate(options.arena, blocks, regions, spacing)
+    except DoesNotFit:
+        unlimited = Region("", None, max(r.alignment for r in regions))
+        need = arena.allocate(options.arena, blocks, [unlimited], spacing).bytes
+        _, peak = lower_bound(blocks, unlimited.alignment, spacing)
         raise over_budget(graph, board, nodes, buffers, need, peak) from None
-    arena.validate(blocks, places, spacing)
-    placed = tuple(_with_place(b, places.get(b.name)) for b in buffers)
-    return name, placed, bound
+    return solution, tuple(_with_place(b, solution.places.get(b.name)) for b in buffers)
 
 
-def _with_place(buffer: Buffer, place: arena.Place | None) -> Buffer:
+def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -> dict[str, int]:
+    """Buffer -> bytes that the calls read and write in it, each operand of a call once."""
+    found: dict[str, int] = {}
+    for access in (a for call in calls for a in (*call.inputs, *call.outputs)):
+        if access.tensor in tensors:
+            name = tensors[access.tensor]
+            found[name] = found.get(name, 0) + graph.tensors[access.tensor].nbytes
+    return found
+
+
+def _with_place(buffer: Buffer, place: Place | None) -> Buffer:
     if place is None:
         return buffer
     return Buffer(
@@ -200,14 +224,14 @@ def _with_place(buffer: Buffer, place: arena.Place | None) -> Buffer:
     )
 
 
-def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[arena.Nearness]:
+def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
     """What row lag allows, in terms of the arena's blocks."""
     for lag in lags.values():
         result, source = groups[lag.result], groups[lag.source]
         if result.home is source.home is Home.ARENA:
-            yield arena.Nearness(result.name, source.name, lag.below)
+            yield Nearness(result.name, source.name, lag.below)
             if lag.above is not None:
-                yield arena.Nearness(source.name, result.name, lag.above)
+                yield Nearness(source.name, result.name, lag.above)
 
 
 def _shares(lag: Lag, placed: Sequence[Buffer]) -> bool:

@@ -18,13 +18,14 @@ from codegen.planner.blocks import (
     DoesNotFit,
     Packing,
     Region,
+    Spacing,
     align_up,
     lower_bound,
     packing,
 )
 from codegen.planner.first_fit import ORDERS, UNLIMITED, Shelf, sorted_blocks
 
-Packer = Callable[[Sequence[Block], Region, float], Packing]
+Packer = Callable[[Sequence[Block], Region, Spacing, float], Packing]
 """Offsets in one memory with so many seconds of work; may exceed the capacity."""
 
 LIMITS = 10
@@ -32,29 +33,39 @@ LIMITS = 10
 
 
 def distribute(
-    blocks: Sequence[Block], regions: Sequence[Region], packer: Packer, seconds: float
+    blocks: Sequence[Block],
+    regions: Sequence[Region],
+    spacing: Spacing,
+    packer: Packer,
+    seconds: float,
 ) -> dict[str, Packing]:
     """Region name -> the blocks that lie there, packed within the capacity.
 
     Raises:
         DoesNotFit: if no way was found.
     """
-    found = _by_heat(blocks, regions, packer, seconds)
+    found = _by_heat(blocks, regions, spacing, packer, seconds)
     if found is None:
-        found = _by_first_fit(blocks, regions, packer, seconds)
+        found = _by_first_fit(blocks, regions, spacing, packer, seconds)
     if found is None:
         raise DoesNotFit
     return found
 
 
 def _by_heat(
-    blocks: Sequence[Block], regions: Sequence[Region], packer: Packer, seconds: float
+    blocks: Sequence[Block],
+    regions: Sequence[Region],
+    spacing: Spacing,
+    packer: Packer,
+    seconds: float,
 ) -> dict[str, Packing] | None:
     """Fill one memory after the other with the hottest blocks of what is left."""
     left, found = list(blocks), {}
     for number, region in enumerate(regions):
         later = regions[number + 1 :]
-        packed = _fill(_by_urgency(left, later), region, packer, seconds, partly=bool(later))
+        packed = _fill(
+            _by_urgency(left, later), region, spacing, packer, seconds, partly=bool(later)
+        )
         if packed is None:
             return None
         found[region.name] = packed
@@ -73,21 +84,27 @@ def _by_urgency(blocks: Sequence[Block], later: Sequence[Region]) -> list[Block]
 
 
 def _fill(
-    ordered: Sequence[Block], region: Region, packer: Packer, seconds: float, *, partly: bool
+    ordered: Sequence[Block],
+    region: Region,
+    spacing: Spacing,
+    packer: Packer,
+    seconds: float,
+    *,
+    partly: bool,
 ) -> Packing | None:
     """All blocks if they fit, else, where that is allowed, the first of them that do."""
-    if region.holds(lower_bound(ordered, region.alignment)[0]):
-        packed = packer(ordered, region, seconds)
+    if region.holds(lower_bound(ordered, region.alignment, spacing)[0]):
+        packed = packer(ordered, region, spacing, seconds)
         if region.holds(packed.bytes):
             return packed
     if not partly or region.capacity is None:
         return None
-    best = packer((), region, 0.0)
+    best = packer((), region, spacing, 0.0)
     low, high = 0, 2 * region.capacity
     for _ in range(LIMITS):
         limit = (low + high) // 2
         chosen = _within(ordered, limit, region)
-        packed = packer(chosen, region, seconds / LIMITS)
+        packed = packer(chosen, region, spacing, seconds / LIMITS)
         if region.holds(packed.bytes):
             best, low = packed, limit
         else:
@@ -110,26 +127,30 @@ def _within(ordered: Sequence[Block], limit: int, region: Region) -> list[Block]
 
 
 def _by_first_fit(
-    blocks: Sequence[Block], regions: Sequence[Region], packer: Packer, seconds: float
+    blocks: Sequence[Block],
+    regions: Sequence[Region],
+    spacing: Spacing,
+    packer: Packer,
+    seconds: float,
 ) -> dict[str, Packing] | None:
     """Each block into the first memory with room, for several orders of blocks and memories."""
     largest_first = sorted(regions, key=lambda r: -UNLIMITED if r.capacity is None else -r.capacity)
     for memories in (regions, largest_first):
         for order in ORDERS:
-            spread = _spread(sorted_blocks(blocks, order), memories)
+            spread = _spread(sorted_blocks(blocks, order), memories, spacing)
             if spread is not None:
                 return {
-                    region.name: _repack(spread[region.name], region, packer, seconds)
+                    region.name: _repack(spread[region.name], region, spacing, packer, seconds)
                     for region in regions
                 }
     return None
 
 
 def _spread(
-    ordered: Sequence[Block], regions: Sequence[Region]
+    ordered: Sequence[Block], regions: Sequence[Region], spacing: Spacing
 ) -> dict[str, list[tuple[Block, int]]] | None:
     """Region name -> blocks and their offsets, None if a block finds no room."""
-    shelves = [(region, Shelf(len(ordered), region.alignment)) for region in regions]
+    shelves = [(region, Shelf(len(ordered), region.alignment, spacing)) for region in regions]
     spread: dict[str, list[tuple[Block, int]]] = {region.name: [] for region in regions}
     for block in ordered:
         for region, shelf in shelves:
@@ -145,12 +166,16 @@ def _spread(
 
 
 def _repack(
-    placed: Sequence[tuple[Block, int]], region: Region, packer: Packer, seconds: float
+    placed: Sequence[tuple[Block, int]],
+    region: Region,
+    spacing: Spacing,
+    packer: Packer,
+    seconds: float,
 ) -> Packing:
     """The strategy's offsets for the same blocks, or the present ones if those do not fit."""
     blocks = [block for block, _ in placed]
-    packed = packer(blocks, region, seconds)
+    packed = packer(blocks, region, spacing, seconds)
     if region.holds(packed.bytes):
         return packed
-    bound, _ = lower_bound(blocks, region.alignment)
+    bound, _ = lower_bound(blocks, region.alignment, spacing)
     return packing(blocks, {block.name: offset for block, offset in placed}, bound, "greedy")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.planner.blocks import Block, Packing, Region, align_up, packing
-from codegen.planner.branch_and_bound import TALLEST, Answer, Rectangles, Verdict, fit
+from codegen.planner.blocks import NO_SPACING, Block, Packing, Region, Spacing, align_up, packing
+from codegen.planner.branch_and_bound import TALLEST, Answer, Pair, Rectangles, Verdict, fit
 from codegen.planner.first_fit import greedy
 
 SLACK = 10
@@ -29,18 +29,41 @@ class Grid:
     Attributes:
         unit: bytes; the largest that divides every size rounded up to the alignment.
         padding: bytes between a block's end and the grid, per block.
+        pairs: blocks that may share bytes, in units.
     """
 
     blocks: tuple[Block, ...]
     unit: int
     padding: tuple[int, ...]
+    pairs: tuple[Pair, ...]
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], alignment: int) -> Grid:
+    def of(cls, blocks: Sequence[Block], alignment: int, spacing: Spacing) -> Grid:
         """The grid of blocks that are not empty."""
         rounded = [align_up(b.size, alignment) for b in blocks]
         padding = tuple(r - b.size for r, b in zip(rounded, blocks, strict=True))
-        return cls(tuple(blocks), math.gcd(*rounded), padding)
+        number = {b.name: i for i, b in enumerate(blocks)}
+        pairs = [
+            Pair(
+                number[a.name],
+                number[b.name],
+                align_up(spacing.apart(a, b), alignment),
+                align_up(spacing.apart(b, a), alignment),
+                spacing.saving(a, b, alignment),
+            )
+            for a, b in spacing.pairs(blocks)
+        ]
+        unit = math.gcd(*rounded, *(d for p in pairs for d in (p.a_below, p.b_below)))
+        in_units = (
+            replace(
+                p,
+                a_below=p.a_below // unit,
+                b_below=p.b_below // unit,
+                saving=p.saving // unit,
+            )
+            for p in pairs
+        )
+        return cls(tuple(blocks), unit, padding, tuple(in_units))
 
     @property
     def searchable(self) -> bool:
@@ -59,6 +82,7 @@ class Grid:
             first=np.array([b.first for b in self.blocks], np.int64),
             last=np.array([b.last for b in self.blocks], np.int64),
             ceiling=np.array([whole + (p + tail >= self.unit) for p in self.padding], np.int32),
+            pairs=self.pairs,
         )
 
     def next_height(self, height: int) -> int:
@@ -66,27 +90,31 @@ class Grid:
         return min(align_up(height + p, self.unit) - p for p in set(self.padding))
 
 
-def optimal(blocks: Sequence[Block], region: Region, seconds: float) -> Packing:
+def optimal(blocks: Sequence[Block], region: Region, spacing: Spacing, seconds: float) -> Packing:
     """The least bytes for blocks in one memory, as far as `seconds` of work can tell.
 
     If they do not fit the region's capacity at first, that is settled before anything else.
     """
-    start = greedy(blocks, region)
+    start = greedy(blocks, region, spacing)
     solid = [b for b in blocks if b.size]
     if start.proven or not solid:
         return start
-    grid = Grid.of(solid, region.alignment)
+    grid = Grid.of(solid, region.alignment, spacing)
     return _Bisection(grid, start, region, seconds).run() if grid.searchable else start
 
 
 def solve_below(
-    blocks: Sequence[Block], height: int, alignment: int, seconds: float
+    blocks: Sequence[Block],
+    height: int,
+    alignment: int,
+    seconds: float,
+    spacing: Spacing = NO_SPACING,
 ) -> tuple[Verdict, dict[str, int]]:
     """Whether blocks fit below a height in bytes, and their offsets if so."""
     solid = [b for b in blocks if b.size]
     if not solid:
         return Verdict.FITS, dict.fromkeys((b.name for b in blocks), 0)
-    grid = Grid.of(solid, alignment)
+    grid = Grid.of(solid, alignment, spacing)
     answer = fit(grid.below(height), _effort(seconds), time.monotonic() + SLACK * seconds)
     return answer.verdict, _offsets(blocks, grid, answer)
 
