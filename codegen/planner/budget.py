@@ -55,7 +55,10 @@ def over_flash(board: Board, order: Sequence[str], sizes: Sequence[tuple[str, in
         order: the memories that were tried, by name.
         sizes: (what it is, bytes) of every constant.
     """
-    total = sum(size for _, size in sizes)
+    alignment = max(board.memory(n).alignment for n in order)
+    total = 0
+    for _, size in sizes:  # the gaps between them count, or needed bytes could be fewer than had
+        total = -(-total // alignment) * alignment + size
     largest = sorted(sizes, key=lambda item: -item[1])[:3]
     names = ", ".join(f"{name} {kib(size)}" for name, size in largest)
     have = ", ".join(f"{n} {board.memory(n).usable:,} B" for n in dict.fromkeys(order))

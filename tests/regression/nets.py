@@ -45,11 +45,12 @@ class Net:
         inputs: Sequence[int],
         shape: Sequence[int],
         quant: Quant,
+        version: int = 2,
         **options: OptionValue,
     ) -> int:
         """Any operator with one int8 output."""
         y = self.builder.tensor(shape, "int8", *quant)
-        self.builder.op(kind, inputs, [y], version=2, **options)
+        self.builder.op(kind, inputs, [y], version, **options)
         return y
 
     def conv(
