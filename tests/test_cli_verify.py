@@ -16,7 +16,8 @@ import pytest
 from codegen import pipeline
 from codegen.verify import reference, toolchain
 from tests.emit.programs import two_convolutions
-from tests.test_cli import fails, run, run_process
+from tests.test_cli import fails, open_batch, run, run_process
+from tests.tflite_builder import ModelBuilder
 from tests.zoo import zoo
 
 DEMO = Path(__file__).resolve().parent.parent / "docs" / "demo"
@@ -92,6 +93,22 @@ def test_words_for_people(net: Path) -> None:
 )
 def test_options_that_shape_the_program(options: tuple[str, ...], net: Path) -> None:
     assert verify(net, *HOST, *options)["equal"] is True
+
+
+def test_a_batch_of_three(net: Path) -> None:
+    net.write_bytes(open_batch())
+    report = verify(net, *HOST, "--batch", "3")
+    assert report["equal"] and report["bytes_compared"] == RUNS * 3 * 4 * 4 * 3
+
+
+def test_a_model_that_the_interpreter_refuses(net: Path) -> None:
+    """LiteRT's CONV_2D wants a bias; the C code does without."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4, 4, 1), scale=0.5) for _ in range(2))
+    w = builder.tensor((1, 1, 1, 1), scale=0.5, data=[1])
+    builder.op("CONV_2D", [x, w, -1], [y], padding="SAME", stride_h=1, stride_w=1)
+    net.write_bytes(builder.build([x], [y]))
+    fails(run("verify", net, *HOST), "refuses this model", "CONV_2D", "Tensor at index 2")
 
 
 @pytest.mark.parametrize("io", ["model", "int8"])

@@ -43,8 +43,7 @@ class Reference:
             self._interpreter.allocate_tensors()
         except (ValueError, RuntimeError) as error:
             raise ToolError(
-                f"the TFLite interpreter refuses this model, so nothing can be compared: "
-                f"{str(error).strip().splitlines()[-1]}"
+                f"the TFLite interpreter refuses this model, so nothing can be compared: {error}"
             ) from None
 
     def run(self, values: Sequence[Array], tensors: Iterable[int]) -> dict[int, Array]:
@@ -58,9 +57,7 @@ class Reference:
                 self._interpreter.set_tensor(detail["index"], value)
             self._interpreter.invoke()
         except (ValueError, RuntimeError) as error:
-            raise ToolError(
-                f"the TFLite interpreter failed: {str(error).strip().splitlines()[-1]}"
-            ) from None
+            raise ToolError(f"the TFLite interpreter failed: {error}") from None
         found = {}
         for index in tensors:
             try:
