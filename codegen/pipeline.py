@@ -99,12 +99,13 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
 
 
 def _check_interface(graph: Graph) -> None:
-    """Refuse what no caller could give or get, also where no operator touches it."""
+    """Refuse what no caller could give or get, where no operator is there to be refused."""
+    touched = {t for node in graph.nodes for t in (*node.inputs, *node.outputs)}
     for tensor in (graph.tensors[t] for t in (*graph.inputs, *graph.outputs)):
         where = f"{tensor.label} {tensor.describe()} is an input or output of the model"
         if not tensor.elements:
             raise Unsupported(f"{where} without elements; remove it from the model")
-        if not tensor.dtype.in_c:
+        if not tensor.dtype.in_c and tensor.index not in touched:
             raise Unsupported(f"{where} of a type that C does not have; remove it from the model")
 
 

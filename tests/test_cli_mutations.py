@@ -114,6 +114,14 @@ def test_operators_between_which_nothing_fits(data: bytes, words: str) -> None:
         build(parse_model(data), "m", load_board("host"))
 
 
+def test_a_shape_in_a_type_that_cannot_hold_it() -> None:
+    builder = ModelBuilder()
+    x, shape = builder.tensor((1, 2400), scale=0.5), builder.tensor((2,), "int8")
+    builder.op("SHAPE", [x], [shape], out_type="INT32")
+    with pytest.raises(CodegenError, match="operator 0 SHAPE .* not supported"):
+        build(parse_model(builder.build([x], [shape])), "m", load_board("host"))
+
+
 def _transpose(dtype: str, unused: str, *, output: bool = False) -> bytes:
     """A TRANSPOSE of one type, and an input of another that nothing reads."""
     builder = ModelBuilder()

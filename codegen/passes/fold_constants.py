@@ -121,7 +121,9 @@ def _padded(context: OpContext, value: Array) -> Array:
     return y
 
 
-def _shape(context: OpContext) -> list[Array]:
+def _shape(context: OpContext) -> list[Array] | None:
+    if context.output().dtype not in (DType.INT32, DType.INT64):
+        return None
     return [np.array(context.input(0).shape, context.output().dtype.numpy)]
 
 
