@@ -132,6 +132,7 @@ class PlaceText:
     """The placement macro of one memory; `section` is None where the default lands there."""
 
     memory: str
+    kind: str
     section: str | None
     address: int | None
 
@@ -335,7 +336,9 @@ def places(plan: Plan) -> tuple[PlaceText, ...]:
     """The memories that the output puts anything into."""
     used = {*plan.arena_bytes, *(c.memory for c in plan.constants)}
     return tuple(
-        PlaceText(m.name, m.section, m.address) for m in plan.board.memories if m.name in used
+        PlaceText(m.name, m.kind, m.section, m.address)
+        for m in plan.board.memories
+        if m.name in used
     )
 
 

@@ -33,8 +33,8 @@ _HEADERS = frozenset(
 # linking one called like a library of the system would take that library's place.
 _TARGETS = frozenset(
     """
-    all c clean depend dl edit_cache gcc help install list_install_components m nosys package
-    package_source preinstall rebuild_cache rt stdc test
+    all clean depend dl edit_cache gcc help install list_install_components m nosys package
+    package_source preinstall rebuild_cache rt test
     """.split()  # noqa: SIM905
 )
 

@@ -77,6 +77,13 @@ def _sections(path: Path) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in rows}
 
 
+def test_readme_names_the_sections_that_the_linker_script_must_place() -> None:
+    """Without NOLOAD a section that is not called .bss makes the image as large as the arena."""
+    on_chip = make_build(two_convolutions(), board="stm32h743").files["README.md"]
+    assert "| dtcm at 0x20000000 | `.dtcm_bss (NOLOAD)` |" in on_chip
+    assert "## Sections" not in make_build(two_convolutions()).files["README.md"]
+
+
 def test_same_input_same_bytes() -> None:
     data = two_convolutions()
     assert make_build(data).files == make_build(data).files
