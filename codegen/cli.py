@@ -17,7 +17,7 @@ from codegen.errors import CodegenError, OverBudget
 from codegen.graph import Model
 from codegen.importer import load_model
 from codegen.memory_map import memory_map
-from codegen.output import write_directory
+from codegen.output import write_directory, write_file
 from codegen.pipeline import Build, BuildOptions, build, fits
 from codegen.plan import PlanOptions
 from codegen.planner import arena, order
@@ -37,18 +37,9 @@ BOARD = click.option(
 )
 
 
-def build_options(command: Command) -> Command:
-    """The options that shape the generated code, the same for build and verify."""
+def planner_options(command: Command) -> Command:
+    """What may be asked of the planner."""
     options = (
-        click.option("--name", help="Prefix of all symbols and files.  [default: the file's name]"),
-        BATCH,
-        click.option(
-            "--io",
-            type=click.Choice(["model", "int8"]),
-            default="model",
-            show_default=True,
-            help="int8: drop QUANTIZE and DEQUANTIZE at the border.",
-        ),
         click.option(
             "--io-buffers",
             type=click.Choice(["arena", "caller"]),
@@ -72,6 +63,25 @@ def build_options(command: Command) -> Command:
             default="auto",
             show_default=True,
             help="How offsets in the arena are found.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def build_options(command: Command) -> Command:
+    """The options that shape the generated code, the same for build and verify."""
+    command = planner_options(command)
+    options = (
+        click.option("--name", help="Prefix of all symbols and files.  [default: the file's name]"),
+        BATCH,
+        click.option(
+            "--io",
+            type=click.Choice(["model", "int8"]),
+            default="model",
+            show_default=True,
+            help="int8: drop QUANTIZE and DEQUANTIZE at the border.",
         ),
     )
     for option in reversed(options):
@@ -185,6 +195,35 @@ def verify_command(
         context.exit(1)
 
 
+@cli.command("plan")
+@MODEL
+@BOARD
+@click.option(
+    "--svg",
+    "svg_path",
+    type=click.Path(path_type=Path),
+    help="Write the arena over time as a picture.",
+)
+@BATCH
+@planner_options
+@JSON
+def plan_command(
+    model_path: Path, board_name: str, svg_path: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Compare every order and arena strategy; works on every valid model."""
+    from codegen.planning import plan_model, svg
+
+    model, board = _load(model_path, options), boards.load_board(board_name)
+    with _progress() as progress:
+        planning = plan_model(model, board, _plan_options(options), progress)
+    if svg_path is not None:
+        write_file(svg_path, svg(planning.plan))
+    if as_json:
+        click.echo(json.dumps(planning.to_json(), indent=2))
+    else:
+        click.echo("\n".join(planning.lines()))
+
+
 @cli.command("inspect")
 @MODEL
 @BATCH
@@ -261,14 +300,17 @@ def _load(path: Path, options: dict[str, Any]) -> Model:
     return load_model(path, batch=options["batch"])
 
 
-def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> Build:
-    plan = PlanOptions(
+def _plan_options(options: dict[str, Any]) -> PlanOptions:
+    return PlanOptions(
         order=options["order_name"],
         arena=options["arena_name"],
         keep_input=options["keep_input"],
         caller_io=options["io_buffers"] == "caller",
     )
-    chosen = BuildOptions(name=options["name"], io=options["io"], plan=plan)
+
+
+def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> Build:
+    chosen = BuildOptions(name=options["name"], io=options["io"], plan=_plan_options(options))
     try:
         return build(model, path.stem, board, chosen)
     except OverBudget as error:

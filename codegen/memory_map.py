@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.picture import buffer_label
+from codegen.picture import short_label
 from codegen.plan import Buffer, Home, Plan
 
 _COLUMNS = 48
-_LABEL = 60
 
 
 def memory_map(plan: Plan) -> str:
@@ -27,13 +26,7 @@ def _budget_line(name: str, used: int, size: int) -> str:
 def _rows(plan: Plan, memory: str) -> Iterator[str]:
     placed = [b for b in plan.buffers if b.home is Home.ARENA and b.memory == memory]
     for b in sorted(placed, key=lambda b: (-b.offset, b.first)):
-        yield f"{b.offset:>9,} +{b.size:<9,} |{_bar(b, len(plan.layers))}| {_label(plan, b)}"
-
-
-def _label(plan: Plan, buffer: Buffer) -> str:
-    """What lies there; converters make names of several hundred characters."""
-    label = buffer_label(plan, buffer)
-    return label if len(label) <= _LABEL else label[: _LABEL - 3] + "..."
+        yield f"{b.offset:>9,} +{b.size:<9,} |{_bar(b, len(plan.layers))}| {short_label(plan, b)}"
 
 
 def _bar(buffer: Buffer, layers: int) -> str:

@@ -68,3 +68,15 @@ def _move(aside: Path, target: Path, existing: bool) -> None:
         place = target / path.relative_to(aside)
         place.parent.mkdir(parents=True, exist_ok=True)
         path.replace(place)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write one file that the user has named.
+
+    Raises:
+        CodegenError: if it cannot be written.
+    """
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise CodegenError(f"cannot write {path}: {error.strerror}; choose another name") from error

@@ -60,6 +60,13 @@ def buffer_label(plan: Plan, buffer: Buffer) -> str:
     return ", ".join(names) or f"{buffer.name} (kernel scratch)"
 
 
+def short_label(plan: Plan, buffer: Buffer, length: int = 60) -> str:
+    """The same for a line of text: converters join the names of fused tensors with semicolons."""
+    names = [plan.graph.tensors[t].name.split(";")[0] for t in buffer.tensors]
+    text = ", ".join(names) or buffer_label(plan, buffer)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
 def arena_picture(plan: Plan, memory: str) -> Picture:
     """The buffers in one memory's arena."""
     columns = len(plan.layers) + 2

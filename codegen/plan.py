@@ -170,7 +170,8 @@ class Plan:
 
     `orders` holds what each order strategy comes to, the chosen `order_strategy` among them.
     `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
-    `proven` says that no offsets are better than those of `arena_bytes`.
+    `proven` says that no offsets are better than those of `arena_bytes`; `arena_seconds` is what
+    finding them took.
     """
 
     graph: Graph
@@ -179,6 +180,7 @@ class Plan:
     order_strategy: str
     orders: tuple[OrderResult, ...]
     arena_strategy: str
+    arena_seconds: float
     layers: tuple[Layer, ...]
     buffers: tuple[Buffer, ...]
     constants: tuple[Constant, ...]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen.picture import Picture, arena_picture
-from codegen.plan import Buffer, Home, Plan
+from codegen.plan import Home, Plan
+from codegen.planner.compare import live_at, occupied
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,6 @@ def report_context(plan: Plan) -> Report:
     )
 
 
-def _occupied(buffers: Sequence[Buffer]) -> int:
-    """Bytes that at least one buffer covers; those that overlap by row lag count once."""
-    total = 0
-    for memory in {b.memory for b in buffers}:
-        end = 0
-        for b in sorted((b for b in buffers if b.memory == memory), key=lambda b: b.offset):
-            total += max(0, b.offset + b.size - max(end, b.offset))
-            end = max(end, b.offset + b.size)
-    return total
-
-
 def _rows(plan: Plan) -> list[RowText]:
     in_arena = [b for b in plan.buffers if b.home is Home.ARENA]
     return [
@@ -66,7 +55,7 @@ def _rows(plan: Plan) -> list[RowText]:
             summary=layer.lowered.summary,
             output=", ".join(plan.graph.tensors[t].describe() for t in layer.node.outputs),
             macs=layer.lowered.macs,
-            live=_occupied([b for b in in_arena if b.first <= position <= b.last]),
+            live=occupied(live_at(in_arena, position)),
             note=layer.note,
         )
         for position, layer in enumerate(plan.layers)

@@ -52,10 +52,10 @@ class ModelInfo:
 
 def emit(plan: Plan, info: ModelInfo) -> dict[str, str]:
     """Every file of the output, by relative path. The same plan gives the same text."""
-    environment = _environment()
+    templates = environment()
     values = _values(plan, info)
     files = {
-        path.format(name=info.name): environment.get_template(template).render(values)
+        path.format(name=info.name): templates.get_template(template).render(values)
         for template, path in _TEMPLATES.items()
     }
     files["plan.json"] = json.dumps(plan_document(plan, info.name), indent=1) + "\n"
@@ -64,7 +64,8 @@ def emit(plan: Plan, info: ModelInfo) -> dict[str, str]:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """The templates, strict about undefined names; HTML and SVG escape what they print."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_dir("templates")),
         undefined=jinja2.StrictUndefined,

@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from codegen import ops
 from codegen.board_schema import Board
-from codegen.errors import CodegenError, Unsupported
+from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph, Node
-from codegen.ops.base import Call, Lowered
-from codegen.plan import (
-    Buffer,
-    Constant,
-    Home,
-    Layer,
-    MemoryUse,
-    Plan,
-    PlanOptions,
-    Step,
-)
-from codegen.planner import arena, order
-from codegen.planner.blocks import (
-    Block,
-    DoesNotFit,
-    Nearness,
-    Place,
-    Region,
-    Solution,
-    Spacing,
-    lower_bound,
-)
-from codegen.planner.budget import over_budget
+from codegen.ops.base import Lowered
+from codegen.plan import Buffer, Constant, Home, Layer, MemoryUse, Plan, PlanOptions, Step
+from codegen.planner import order
 from codegen.planner.constants import (
     buffers_of_constants,
     place_constants,
     used_bytes,
     wanted_constants,
 )
-from codegen.planner.lag import Lag, find_lags
+from codegen.planner.order import OrderResult
 from codegen.planner.order_problem import lowered_traits, order_problem
+from codegen.planner.place import Placement, place_tensors, scratch_name
 from codegen.planner.steps import Places, call_steps
-from codegen.planner.storage import Group, Storage, decide_storage
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What no strategy changes: every operator lowered, every execution order with its peak."""
+
+    lowered: Mapping[int, Lowered]
+    orders: Mapping[str, OrderResult]
+
+
+def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) -> Prepared:
+    """Find every order of a graph whose operators are lowered.
+
+    Raises:
+        Unsupported: if outputs cannot be written to buffers of the caller's, as is asked.
+    """
+    if options.caller_io:
+        _check_caller_io(graph)
+    return Prepared(lowered, _orders(graph, lowered, options))
 
 
 def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
@@ -51,55 +51,90 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
-    if options.caller_io:
-        _check_caller_io(graph)
-    lowered = ops.lower_all(graph, graph.nodes)
-    orders = _orders(graph, lowered, options)
-    chosen = order.choose_order(orders, options.order)
-    nodes = chosen.nodes
-    storage = decide_storage(graph, nodes, lowered, options)
-    calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
-    called = [(node, call) for node in nodes for call in calls[node.index]]
-    tensors, groups = _group_buffers(graph, storage, options)
-    scratch = _scratch_buffers(nodes, calls)
-    accesses = _accesses(graph, [call for _, call in called], tensors)
-    lags = find_lags(graph, nodes, calls, storage)
-    spacing = Spacing(_nearness(lags, groups))
-    buffers = (*groups, *scratch)
-    solution, placed = _place(buffers, accesses, spacing, board, options, nodes, graph)
-    backwards = {node for node, lag in lags.items() if _is_above(lag, placed)}
-    arena_bytes = _arena_bytes(placed, board)
+    prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes))
+    return plan_prepared(graph, board, options, prepared)
+
+
+def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Prepared) -> Plan:
+    """Plan a model whose operators are lowered; see `build_plan`."""
+    chosen, placed = _best(graph, board, options, prepared)
+    nodes, lowered = placed.nodes, prepared.lowered
+    called = [(node, call) for node in nodes for call in placed.calls[node.index]]
+    arena_bytes = _arena_bytes(placed.buffers, board)
     constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
     constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
-    tensors.update({t: b.name for b in constant_buffers for t in b.tensors})
-    places = Places(tensors, storage.layouts)
-    layers = tuple(
-        Layer(
-            node,
-            lowered[node.index],
-            _steps(graph, node, calls[node.index], places, node.index in backwards),
-            storage.superfluous(node, lowered[node.index]),
-            storage.note(node, lowered[node.index]) or _lag_note(lags.get(node.index), placed),
-        )
-        for node in nodes
-    )
+    tensors = {**placed.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
+    places = Places(tensors, placed.storage.layouts)
     return Plan(
         graph=graph,
         board=board,
         options=options,
         order_strategy=chosen.name,
-        orders=tuple(orders.values()),
-        arena_strategy=solution.strategy,
-        layers=layers,
-        buffers=(*placed, *constant_buffers),
+        orders=tuple(prepared.orders.values()),
+        arena_strategy=placed.solution.strategy,
+        arena_seconds=placed.solution.seconds,
+        layers=tuple(_layer(graph, node, lowered[node.index], placed, places) for node in nodes),
+        buffers=(*placed.buffers, *constant_buffers),
         constants=constants,
         tensor_buffers=tensors,
-        layouts=storage.layouts,
+        layouts=placed.storage.layouts,
         arena_bytes=arena_bytes,
-        lower_bound=solution.lower_bound,
-        proven=solution.proven,
+        lower_bound=placed.solution.lower_bound,
+        proven=placed.solution.proven,
         memories=_memory_use(board, arena_bytes, constants),
     )
+
+
+def _best(
+    graph: Graph, board: Board, options: PlanOptions, prepared: Prepared
+) -> tuple[OrderResult, Placement]:
+    """The order that was asked for; for `auto`, that with the smallest arena.
+
+    An order whose peak is no lower than an arena already found cannot give a smaller one.
+    """
+    first = order.choose_order(prepared.orders, options.order)
+    others = sorted(prepared.orders.values(), key=lambda result: result.peak)
+    best: tuple[OrderResult, Placement] | None = None
+    refused: OverBudget | None = None
+    tried: set[tuple[int, ...]] = set()
+    for result in (first, *(others if options.order == "auto" else ())):
+        sequence = tuple(node.index for node in result.nodes)
+        if sequence in tried or (best and result.peak >= best[1].solution.bytes):
+            continue
+        tried.add(sequence)
+        try:
+            placed = place_tensors(graph, board, options, result.nodes, prepared.lowered)
+        except OverBudget as error:
+            refused = refused or error
+            continue
+        if best is None or placed.solution.bytes < best[1].solution.bytes:
+            best = result, placed
+    if best is None:
+        raise refused or AssertionError("there is no order to try")
+    return best
+
+
+def _layer(graph: Graph, node: Node, lowered: Lowered, placed: Placement, places: Places) -> Layer:
+    return Layer(
+        node,
+        lowered,
+        tuple(_steps(graph, node, placed, places)),
+        placed.storage.superfluous(node, lowered),
+        placed.storage.note(node, lowered) or _lag_note(node, placed),
+    )
+
+
+def _lag_note(node: Node, placed: Placement) -> str:
+    if not placed.shares(node):
+        return ""
+    way = "last to first" if placed.backwards(node) else "in order"
+    return f"overwrites its input behind the last read, rows {way}"
+
+
+def _steps(graph: Graph, node: Node, placed: Placement, places: Places) -> Iterator[Step]:
+    for call in placed.calls[node.index]:
+        scratch = scratch_name(node) if call.scratch else None
+        yield from call_steps(graph, call, places, scratch, placed.backwards(node))
 
 
 def _check_caller_io(graph: Graph) -> None:
@@ -125,151 +160,6 @@ def _orders(
         keep_inputs=options.keep_input,
     )
     return order.compare_orders(graph, problem)
-
-
-def _group_buffers(
-    graph: Graph, storage: Storage, options: PlanOptions
-) -> tuple[dict[int, str], list[Buffer]]:
-    """One buffer per group, still without an address, and the buffer of every tensor."""
-    buffers, of_tensor = [], {}
-    for group in storage.groups:
-        home, index = _home(graph, group, options)
-        name = f"t{group.tensors[0]}"
-        of_tensor.update(dict.fromkeys(group.tensors, name))
-        buffers.append(
-            Buffer(name, home, "", 0, group.size, group.first, group.last, group.tensors, index)
-        )
-    return of_tensor, buffers
-
-
-def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
-    if options.caller_io:
-        for t in group.tensors:
-            if t in graph.inputs:
-                return Home.CALLER_INPUT, graph.inputs.index(t)
-            if t in graph.outputs:
-                return Home.CALLER_OUTPUT, graph.outputs.index(t)
-    return Home.ARENA, 0
-
-
-def _scratch_name(node: Node) -> str:
-    return f"scratch{node.index}"
-
-
-def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]]) -> list[Buffer]:
-    """Working memory of each layer: the most that one of its calls wants."""
-    buffers = []
-    for position, node in enumerate(nodes):
-        size = max((call.scratch for call in calls[node.index]), default=0)
-        if size:
-            buffers.append(Buffer(_scratch_name(node), Home.ARENA, "", 0, size, position, position))
-    return buffers
-
-
-def _place(
-    buffers: Sequence[Buffer],
-    accesses: Mapping[str, int],
-    spacing: Spacing,
-    board: Board,
-    options: PlanOptions,
-    nodes: Sequence[Node],
-    graph: Graph,
-) -> tuple[Solution, tuple[Buffer, ...]]:
-    """Addresses for everything in the arena."""
-    if options.arena != "auto" and options.arena not in arena.STRATEGIES:
-        raise CodegenError(
-            f"unknown arena strategy {options.arena!r}; "
-            f"choose auto or {', '.join(arena.STRATEGIES)}"
-        )
-    blocks = [
-        Block(b.name, b.size, b.first, b.last, accesses.get(b.name))
-        for b in buffers
-        if b.home is Home.ARENA
-    ]
-    memories = [board.memory(m) for m in board.placement.arena]
-    regions = [Region(m.name, m.usable, m.alignment) for m in memories]
-    try:
-        solution = arena.allocate(options.arena, blocks, regions, spacing)
-    except DoesNotFit:
-        unlimited = Region("", None, max(r.alignment for r in regions))
-        need = arena.allocate(options.arena, blocks, [unlimited], spacing).bytes
-        _, peak = lower_bound(blocks, unlimited.alignment, spacing)
-        raise over_budget(graph, board, nodes, buffers, need, peak) from None
-    return solution, tuple(_with_place(b, solution.places.get(b.name)) for b in buffers)
-
-
-def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -> dict[str, int]:
-    """Buffer -> bytes that the calls read and write in it, each operand of a call once."""
-    found: dict[str, int] = {}
-    for access in (a for call in calls for a in (*call.inputs, *call.outputs)):
-        if access.tensor in tensors:
-            name = tensors[access.tensor]
-            found[name] = found.get(name, 0) + graph.tensors[access.tensor].nbytes
-    return found
-
-
-def _with_place(buffer: Buffer, place: Place | None) -> Buffer:
-    if place is None:
-        return buffer
-    return Buffer(
-        buffer.name,
-        buffer.home,
-        place.region,
-        place.offset,
-        buffer.size,
-        buffer.first,
-        buffer.last,
-        buffer.tensors,
-        buffer.index,
-    )
-
-
-def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
-    """What row lag allows, in terms of the arena's blocks."""
-    for lag in lags.values():
-        result, source = groups[lag.result], groups[lag.source]
-        if result.home is source.home is Home.ARENA:
-            yield Nearness(result.name, source.name, lag.below)
-            if lag.above is not None:
-                yield Nearness(source.name, result.name, lag.above)
-
-
-def _shares(lag: Lag, placed: Sequence[Buffer]) -> bool:
-    """Whether the arena has let the two buffers of a lag share bytes."""
-    result, source = placed[lag.result], placed[lag.source]
-    return (
-        result.home is source.home is Home.ARENA
-        and result.memory == source.memory
-        and result.offset < source.offset + source.size
-        and source.offset < result.offset + result.size
-    )
-
-
-def _is_above(lag: Lag, placed: Sequence[Buffer]) -> bool:
-    """Whether the output overlaps its input from above, so that rows go from last to first."""
-    return _shares(lag, placed) and (
-        placed[lag.result].offset > placed[lag.source].offset
-        or placed[lag.source].offset - placed[lag.result].offset < lag.below
-    )
-
-
-def _lag_note(lag: Lag | None, placed: Sequence[Buffer]) -> str:
-    if lag is None or not _shares(lag, placed):
-        return ""
-    way = "last to first" if _is_above(lag, placed) else "in order"
-    return f"overwrites its input behind the last read, rows {way}"
-
-
-def _steps(
-    graph: Graph, node: Node, calls: Sequence[Call], places: Places, backwards: bool
-) -> tuple[Step, ...]:
-    return tuple(
-        step
-        for call in calls
-        for step in call_steps(
-            graph, call, places, _scratch_name(node) if call.scratch else None, backwards
-        )
-    )
 
 
 def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:

@@ -1,0 +1,211 @@
+"""Where everything lies, for one execution order: sharing, row lag and addresses together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from codegen.board_schema import Board
+from codegen.errors import CodegenError
+from codegen.graph import Graph, Node
+from codegen.ops.base import Call, Lowered
+from codegen.plan import Buffer, Home, PlanOptions
+from codegen.planner import arena
+from codegen.planner.blocks import (
+    Block,
+    DoesNotFit,
+    Nearness,
+    Place,
+    Region,
+    Solution,
+    Spacing,
+    lower_bound,
+)
+from codegen.planner.budget import over_budget
+from codegen.planner.lag import Lag, find_lags
+from codegen.planner.storage import Group, Storage, decide_storage
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The decisions for one order of the nodes.
+
+    Attributes:
+        nodes: in execution order.
+        storage: which tensors share a buffer.
+        calls: node index -> the kernel calls that still need code.
+        buffers: all that is no constant, with addresses; those of the storage's groups first.
+        tensors: tensor index -> the name of its buffer.
+        lags: node index -> how near its output may lie to its input.
+        solution: what the arena strategy says of its result.
+    """
+
+    nodes: tuple[Node, ...]
+    storage: Storage
+    calls: Mapping[int, Sequence[Call]]
+    buffers: tuple[Buffer, ...]
+    tensors: Mapping[int, str]
+    lags: Mapping[int, Lag]
+    solution: Solution
+
+    def shares(self, node: Node) -> bool:
+        """Whether the arena lets the node's output overlap its dying input."""
+        lag = self.lags.get(node.index)
+        return lag is not None and _shares(lag, self.buffers)
+
+    def backwards(self, node: Node) -> bool:
+        """Whether the output overlaps its input from above, so that rows go last to first."""
+        lag = self.lags.get(node.index)
+        return lag is not None and _is_above(lag, self.buffers)
+
+
+def place_tensors(
+    graph: Graph,
+    board: Board,
+    options: PlanOptions,
+    nodes: tuple[Node, ...],
+    lowered: Mapping[int, Lowered],
+) -> Placement:
+    """Decide storage, row lag and addresses for the nodes in this order.
+
+    Raises:
+        OverBudget: if the RAM of the board does not suffice.
+        CodegenError: for an unknown arena strategy.
+    """
+    storage = decide_storage(graph, nodes, lowered, options)
+    calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
+    tensors, groups = _group_buffers(graph, storage, options)
+    scratch = _scratch_buffers(nodes, calls)
+    accesses = _accesses(graph, [call for node in nodes for call in calls[node.index]], tensors)
+    lags = find_lags(graph, nodes, calls, storage)
+    spacing = Spacing(_nearness(lags, groups))
+    buffers = (*groups, *scratch)
+    solution, placed = _place(buffers, accesses, spacing, board, options, nodes, graph)
+    return Placement(nodes, storage, calls, placed, tensors, lags, solution)
+
+
+def _group_buffers(
+    graph: Graph, storage: Storage, options: PlanOptions
+) -> tuple[dict[int, str], list[Buffer]]:
+    """One buffer per group, still without an address, and the buffer of every tensor."""
+    buffers, of_tensor = [], {}
+    for group in storage.groups:
+        home, index = _home(graph, group, options)
+        name = f"t{group.tensors[0]}"
+        of_tensor.update(dict.fromkeys(group.tensors, name))
+        buffers.append(
+            Buffer(name, home, "", 0, group.size, group.first, group.last, group.tensors, index)
+        )
+    return of_tensor, buffers
+
+
+def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
+    if options.caller_io:
+        for t in group.tensors:
+            if t in graph.inputs:
+                return Home.CALLER_INPUT, graph.inputs.index(t)
+            if t in graph.outputs:
+                return Home.CALLER_OUTPUT, graph.outputs.index(t)
+    return Home.ARENA, 0
+
+
+def scratch_name(node: Node) -> str:
+    """The buffer of a node's kernel scratch."""
+    return f"scratch{node.index}"
+
+
+def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]]) -> list[Buffer]:
+    """Working memory of each layer: the most that one of its calls wants."""
+    buffers = []
+    for position, node in enumerate(nodes):
+        size = max((call.scratch for call in calls[node.index]), default=0)
+        if size:
+            buffers.append(Buffer(scratch_name(node), Home.ARENA, "", 0, size, position, position))
+    return buffers
+
+
+def _place(
+    buffers: Sequence[Buffer],
+    accesses: Mapping[str, int],
+    spacing: Spacing,
+    board: Board,
+    options: PlanOptions,
+    nodes: Sequence[Node],
+    graph: Graph,
+) -> tuple[Solution, tuple[Buffer, ...]]:
+    """Addresses for everything in the arena."""
+    if options.arena != "auto" and options.arena not in arena.STRATEGIES:
+        raise CodegenError(
+            f"unknown arena strategy {options.arena!r}; "
+            f"choose auto or {', '.join(arena.STRATEGIES)}"
+        )
+    blocks = [
+        Block(b.name, b.size, b.first, b.last, accesses.get(b.name))
+        for b in buffers
+        if b.home is Home.ARENA
+    ]
+    memories = [board.memory(m) for m in board.placement.arena]
+    regions = [Region(m.name, m.usable, m.alignment) for m in memories]
+    try:
+        solution = arena.allocate(options.arena, blocks, regions, spacing)
+    except DoesNotFit:
+        unlimited = Region("", None, max(r.alignment for r in regions))
+        need = arena.allocate(options.arena, blocks, [unlimited], spacing).bytes
+        _, peak = lower_bound(blocks, unlimited.alignment, spacing)
+        raise over_budget(graph, board, nodes, buffers, need, peak) from None
+    return solution, tuple(_with_place(b, solution.places.get(b.name)) for b in buffers)
+
+
+def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -> dict[str, int]:
+    """Buffer -> bytes that the calls read and write in it, each operand of a call once."""
+    found: dict[str, int] = {}
+    for access in (a for call in calls for a in (*call.inputs, *call.outputs)):
+        if access.tensor in tensors:
+            name = tensors[access.tensor]
+            found[name] = found.get(name, 0) + graph.tensors[access.tensor].nbytes
+    return found
+
+
+def _with_place(buffer: Buffer, place: Place | None) -> Buffer:
+    if place is None:
+        return buffer
+    return Buffer(
+        buffer.name,
+        buffer.home,
+        place.region,
+        place.offset,
+        buffer.size,
+        buffer.first,
+        buffer.last,
+        buffer.tensors,
+        buffer.index,
+    )
+
+
+def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
+    """What row lag allows, in terms of the arena's blocks."""
+    for lag in lags.values():
+        result, source = groups[lag.result], groups[lag.source]
+        if result.home is source.home is Home.ARENA:
+            yield Nearness(result.name, source.name, lag.below)
+            if lag.above is not None:
+                yield Nearness(source.name, result.name, lag.above)
+
+
+def _shares(lag: Lag, placed: Sequence[Buffer]) -> bool:
+    """Whether the arena has let the two buffers of a lag share bytes."""
+    result, source = placed[lag.result], placed[lag.source]
+    return (
+        result.home is source.home is Home.ARENA
+        and result.memory == source.memory
+        and result.offset < source.offset + source.size
+        and source.offset < result.offset + result.size
+    )
+
+
+def _is_above(lag: Lag, placed: Sequence[Buffer]) -> bool:
+    """Whether the output overlaps its input from above, so that rows go from last to first."""
+    return _shares(lag, placed) and (
+        placed[lag.result].offset > placed[lag.source].offset
+        or placed[lag.source].offset - placed[lag.result].offset < lag.below
+    )

@@ -1,0 +1,131 @@
+"""`codegen plan`: figures of every strategy, the plan that is chosen, and its picture.
+
+Works on every valid model by shapes and sizes alone; operators that no C can be written for are
+planned as opaque ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from codegen import ops
+from codegen.board_schema import Board
+from codegen.emit.files import environment
+from codegen.errors import CodegenError
+from codegen.graph import Graph, Model
+from codegen.memory_map import memory_map
+from codegen.ops.base import Lowered, OpContext
+from codegen.ops.opaque import opaque, with_plain_types
+from codegen.passes import simplify
+from codegen.picture import arena_picture, buffer_label, short_label
+from codegen.plan import Plan, PlanOptions
+from codegen.planner.build import plan_prepared, prepare
+from codegen.planner.compare import (
+    StrategyFigures,
+    chosen_figures,
+    compare_strategies,
+    peak_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Planning:
+    """What `codegen plan` found; `refused` is why operators cannot be built, by index."""
+
+    plan: Plan
+    strategies: tuple[StrategyFigures, ...]
+    refused: dict[int, str]
+
+    @property
+    def chosen(self) -> StrategyFigures:
+        return chosen_figures(self.plan)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `codegen plan --json` prints."""
+        peak = peak_of(self.plan)
+        return {
+            "strategies": [figures.to_json() for figures in self.strategies],
+            "chosen": self.chosen.to_json(),
+            "peak": peak
+            and {
+                "op": peak.operator,
+                "tensors": [
+                    {"name": buffer_label(self.plan, b), "bytes": b.size} for b in peak.buffers
+                ],
+            },
+            "unsupported": self.refused,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The table of strategies, the peak and the memory map, for people."""
+        yield f"{'order':<9}{'arena':<11}{'bytes':>12}{'bound':>12}{'gap':>9}{'seconds':>9}"
+        chosen = self.chosen
+        for f in self.strategies:
+            star = "  <- chosen" if (f.order, f.arena) == (chosen.order, chosen.arena) else ""
+            state = "proven" if f.proven else "" if f.fits else "does not fit"
+            gap = f"{f.bytes - f.lower_bound:,}" if f.fits else ""
+            bound = f"{f.lower_bound:,}" if f.fits else ""
+            yield (
+                f"{f.order:<9}{f.arena:<11}{f.bytes:>12,}{bound:>12}{gap:>9}{f.seconds:>9.3f}"
+                f"  {state}{star}"
+            ).rstrip()
+        yield ""
+        if peak := peak_of(self.plan):
+            names = ", ".join(f"{short_label(self.plan, b)} {b.size:,} B" for b in peak.buffers[:4])
+            yield f"peak at {peak.operator}: {names}"
+        yield memory_map(self.plan)
+        if self.refused:
+            yield ""
+            yield f"{len(self.refused)} operators cannot be built and are planned as opaque:"
+            yield from (f"  {reason}" for reason in self.refused.values())
+
+
+def plan_model(
+    model: Model, board: Board, options: PlanOptions, progress: Callable[[str], None]
+) -> Planning:
+    """Plan the main graph with every strategy.
+
+    Raises:
+        OverBudget: if not even the best plan fits the board.
+    """
+    graph = model.main
+    with suppress(CodegenError):
+        graph = simplify(graph)
+    graph = with_plain_types(graph)
+    lowered, refused = _lower_or_opaque(graph)
+    progress("finding orders")
+    prepared = prepare(graph, options, lowered)
+    strategies = []
+    for figures in compare_strategies(graph, board, options, prepared):
+        progress(f"{figures.order}, {figures.arena}: {figures.bytes:,} B")
+        strategies.append(figures)
+    plan = plan_prepared(graph, board, options, prepared)
+    return Planning(plan, tuple(strategies), refused)
+
+
+def _lower_or_opaque(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
+    lowered, refused = {}, {}
+    for node in graph.nodes:
+        try:
+            lowered[node.index] = ops.lower(OpContext(graph, node))
+        except CodegenError as error:
+            lowered[node.index] = opaque(graph, node)
+            refused[node.index] = str(error)
+    return lowered, refused
+
+
+def svg(plan: Plan) -> str:
+    """The arena over time as an SVG document, one picture per memory below the other."""
+    pictures = [arena_picture(plan, memory) for memory in plan.arena_bytes]
+    return (
+        environment()
+        .get_template("arenas.svg.j2")
+        .render(
+            pictures=pictures,
+            width=max((p.width for p in pictures), default=100.0),
+            height=sum(p.height for p in pictures),
+        )
+    )
