@@ -108,11 +108,12 @@ def plan_model(
 
 def _lower_or_opaque(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
     lowered, refused = {}, {}
+    computed = {*graph.inputs, *graph.producers()}
     for node in graph.nodes:
         try:
             lowered[node.index] = ops.lower(OpContext(graph, node))
         except CodegenError as error:
-            lowered[node.index] = opaque(graph, node)
+            lowered[node.index] = opaque(graph, node, computed)
             refused[node.index] = str(error)
     return lowered, refused
 

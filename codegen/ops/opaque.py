@@ -6,28 +6,33 @@ its outputs, each whole and without gaps, and shares memory with none of them.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from codegen.graph import DType, Graph, Node, Tensor
 from codegen.ops.base import Access, Call, Lowered
 
+_SUMMARY = "cannot be built"
 
-def opaque(graph: Graph, node: Node) -> Lowered:
-    """A stand-in for what the operator would become."""
-    computed = [
-        graph.tensors[t]
-        for t in dict.fromkeys(node.inputs)
-        if t >= 0 and not graph.tensors[t].is_constant
-    ]
+
+def opaque(graph: Graph, node: Node, computed: Container[int]) -> Lowered:
+    """A stand-in for what the operator would become.
+
+    `computed` are the tensors that an operator or the caller writes; others that it reads, such
+    as state, lie in memory of their own.
+    """
+    if not node.outputs:
+        return Lowered(calls=(), summary=_SUMMARY)
+    read = [t for t in dict.fromkeys(node.inputs) if t in computed]
     call = Call(
         kernel="",
         header="",
         args="",
         params=(),
-        inputs=tuple(_whole(t) for t in computed),
+        inputs=tuple(_whole(graph.tensors[t]) for t in read),
         outputs=tuple(_whole(graph.tensors[t]) for t in node.outputs),
     )
-    return Lowered(calls=(call,), summary="cannot be built")
+    return Lowered(calls=(call,), summary=_SUMMARY)
 
 
 def _whole(tensor: Tensor) -> Access:

@@ -202,9 +202,10 @@ def decide_storage(
 
 def _try_view(sharing: _Sharing, node: Node) -> None:
     """Let the output of a pure reshape lie where its input lies."""
-    source, result = sharing.lowered[node.index].view_of, node.outputs[0]
+    source = sharing.lowered[node.index].view_of
     if source is None or source not in sharing.born:
         return
+    (result,) = node.outputs
     if sharing.callers(sharing.root(source)) or sharing.callers(result):
         return
     sharing.host(result, _Host(source, None))
