@@ -30,7 +30,7 @@ STRATEGIES: dict[str, Packer] = {
     "optimal": optimal,
 }
 
-SECONDS = {"auto": 0.5, "optimal": 10.0}
+SECONDS = {"auto": 1.0, "optimal": 10.0}
 """Work that the searches may do per memory: seconds of an ordinary PC, counted, not measured."""
 
 

@@ -264,7 +264,7 @@ class _Search:
             ceiling=r.ceiling[ids],
             limit=np.where(lives, r.ceiling[ids], 0).max(1),
             shared=shared,
-            cost=35 + lives.size // 1500,
+            cost=60 + lives.size // 900,
         )
         return part, order, load
 
