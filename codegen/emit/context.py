@@ -231,17 +231,17 @@ def _where(namer: Namer, t: int) -> str:
 
 
 def _layer_comment(namer: Namer, layer: Layer) -> Iterator[str]:
-    tensors = namer.plan.graph.tensors
+    """What the layer computes, then a line for every tensor and where it lies."""
     read = list(dict.fromkeys(v.tensor for s in kernel_steps(layer.steps) for v in s.inputs))
-    ends = [" x ".join(tensors[t].describe() for t in read)]
-    ends.append(" + ".join(tensors[t].describe() for t in layer.node.outputs))
-    yield f"{layer.node.index} {layer.node.op} {layer.lowered.summary}".rstrip()
-    yield " -> ".join(ends)
-    places = [f"{tensors[t].name} at {_where(namer, t)}" for t in (*read, *layer.node.outputs)]
-    note = f"; {layer.note}" if layer.note else ""
-    yield f"{'; '.join(places)}{note}"
-    if layer.lowered.macs:
-        yield f"{layer.lowered.macs:,} MAC"
+    macs = f"; {layer.lowered.macs:,} MAC" if layer.lowered.macs else ""
+    yield f"{layer.node.index} {layer.node.op} {layer.lowered.summary}".rstrip() + macs
+    for word, tensors in (("reads", read), ("writes", layer.node.outputs)):
+        for t in tensors:
+            tensor = namer.plan.graph.tensors[t]
+            name = tensor.name.split(";")[0]
+            yield f"{word:<6} {tensor.describe()} at {_where(namer, t)}: {name}"
+    if layer.note:
+        yield layer.note
 
 
 def layers(namer: Namer) -> tuple[LayerText, ...]:
