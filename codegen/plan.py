@@ -57,6 +57,23 @@ class Buffer:
 
 
 @dataclass(frozen=True)
+class BranchBuffer:
+    """One of the two buffers that the operators of a branch write in turn.
+
+    Attributes:
+        name: unique in the plan.
+        memory, offset, size: as in `Buffer`.
+        buffers: names of the plan's buffers that lie here one after the other.
+    """
+
+    name: str
+    memory: str
+    offset: int
+    size: int
+    buffers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Affine:
     """constant + sum of coefficient * loop variable, in bytes."""
 
@@ -171,7 +188,7 @@ class Plan:
     `orders` holds what each order strategy comes to, the chosen `order_strategy` among them.
     `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
     `proven` says that no offsets are better than those of `arena_bytes`; `arena_seconds` is what
-    finding them took.
+    finding them took. `branches` are the pairs of buffers of the arena strategy `pingpong`.
     """
 
     graph: Graph
@@ -190,6 +207,7 @@ class Plan:
     lower_bound: int
     proven: bool
     memories: Mapping[str, MemoryUse]
+    branches: tuple[tuple[BranchBuffer, BranchBuffer], ...]
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called `name`; KeyError if there is none."""

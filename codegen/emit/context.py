@@ -128,6 +128,15 @@ class ArenaText:
 
 
 @dataclass(frozen=True)
+class BranchText:
+    """One of the two buffers of a branch: a macro for its address."""
+
+    macro: str
+    address: str
+    comment: str
+
+
+@dataclass(frozen=True)
 class PlaceText:
     """The placement macro of one memory; `section` is None where the default lands there."""
 
@@ -145,6 +154,12 @@ class Namer:
         self.constants = {c.index: f"{prefix}_{c.owner}" for c in plan.constants}
         self.by_key = {table_key(c.table): self.constants[c.index] for c in plan.constants}
         self.buffers = {b.name: b for b in plan.buffers}
+        self.branches = {
+            buffer: f"{prefix}_{part.name}".upper()
+            for pair in plan.branches
+            for part in pair
+            for buffer in part.buffers
+        }
 
     def param(self, value: Param) -> str:
         if value is None:
@@ -167,6 +182,8 @@ class Namer:
         """`arena_sram + 128 + n * 64`: an expression of a byte pointer."""
         buffer = self.buffers[name]
         terms = "".join(f" + {variable} * {step}" for variable, step in offset.terms)
+        if name in self.branches:
+            return f"{self.branches[name]} + {offset.constant}{terms}"
         if buffer.home is Home.ARENA:
             return f"arena_{buffer.memory} + {buffer.offset + offset.constant}{terms}"
         base = self.buffer_base(buffer)
@@ -329,6 +346,19 @@ def arenas(plan: Plan) -> tuple[ArenaText, ...]:
     return tuple(
         ArenaText(name, size, plan.board.memory(name).alignment)
         for name, size in plan.arena_bytes.items()
+    )
+
+
+def branches(namer: Namer) -> tuple[BranchText, ...]:
+    """The two buffers of every branch."""
+    return tuple(
+        BranchText(
+            macro=namer.branches[part.buffers[0]],
+            address=f"arena_{part.memory} + {part.offset}",
+            comment=f"branch {number}, buffer {letter}: {part.size:,} bytes of {part.memory}",
+        )
+        for number, pair in enumerate(namer.plan.branches)
+        for letter, part in zip("ab", pair, strict=True)
     )
 
 

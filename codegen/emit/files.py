@@ -104,6 +104,7 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
         "inputs": context.ports(namer, plan.graph.inputs),
         "outputs": context.ports(namer, plan.graph.outputs),
         "arenas": context.arenas(plan),
+        "branches": context.branches(namer),
         "places": context.places(plan),
         "headers": context.headers(plan),
         "report": report_context(plan),

@@ -1,7 +1,8 @@
 """Arena offsets: blocks packed into the memories of a board by a strategy of a name.
 
-`greedy` and `two-ended` are rules, `optimal` a search with a proof; `auto` is the search with so
-little time that nobody waits, and stops at once where `greedy` already reaches the lower bound.
+`greedy`, `two-ended` and `pingpong` are rules, `optimal` a search with a proof; `auto` is the search
+with so little time that nobody waits, and stops at once where `greedy` already reaches the lower
+bound.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from codegen.planner.blocks import (
 from codegen.planner.first_fit import greedy
 from codegen.planner.memories import Packer, distribute
 from codegen.planner.optimal import optimal
+from codegen.planner.pingpong import pingpong
 from codegen.planner.two_ended import two_ended
 
 STRATEGIES: dict[str, Packer] = {
     "greedy": lambda blocks, region, spacing, _: greedy(blocks, region, spacing),
     "two-ended": lambda blocks, region, spacing, _: two_ended(blocks, region, spacing),
+    "pingpong": lambda blocks, region, spacing, _: pingpong(blocks, region, spacing),
     "optimal": optimal,
 }
 
@@ -71,6 +74,7 @@ def allocate(
         proven=all(p.proven for p in packed.values()),
         strategy=_came_to(packed.values()) if strategy == "auto" else strategy,
         seconds=time.perf_counter() - start,
+        pairs=tuple(pair for p in packed.values() for pair in p.pairs),
     )
 
 

@@ -18,6 +18,8 @@ class Block:
     Attributes:
         weight: bytes that a run of the model reads and writes here; decides who gets the fast
             memory. None counts as `size`: touched once.
+        follows: the block that an operator of a chain reads to make this one, where that is all it
+            reads and nothing else reads it; None where no chain goes on.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Block:
     first: int
     last: int
     weight: int | None = None
+    follows: str | None = None
 
     def meets(self, other: Block) -> bool:
         """Whether both are live at one moment."""
@@ -113,6 +116,23 @@ NO_SPACING = Spacing()
 
 
 @dataclass(frozen=True)
+class Shared:
+    """A piece of memory that is kept for several blocks, which lie at its start in turn.
+
+    Attributes:
+        blocks: their names, in the order of their lives.
+    """
+
+    offset: int
+    size: int
+    blocks: tuple[str, ...]
+
+
+Pair = tuple[Shared, Shared]
+"""The two buffers of a branch, M1 before M2."""
+
+
+@dataclass(frozen=True)
 class Packing:
     """Offsets of blocks in one memory.
 
@@ -121,12 +141,14 @@ class Packing:
         bytes: from the start to the end of the highest block.
         lower_bound: bytes that no packing of these blocks can be below.
         strategy: the one that found it.
+        pairs: the two buffers of every branch, where the strategy makes such.
     """
 
     offsets: Mapping[str, int]
     bytes: int
     lower_bound: int
     strategy: str
+    pairs: tuple[Pair, ...] = ()
 
     @property
     def proven(self) -> bool:
@@ -144,6 +166,7 @@ class Solution:
         proven: whether `bytes` is known to be the least.
         strategy: the one whose offsets these are; with `auto`, the one it came to.
         seconds: what the search took.
+        pairs: the two buffers of every branch, each pair in the memory of its blocks.
     """
 
     places: Mapping[str, Place]
@@ -152,6 +175,7 @@ class Solution:
     proven: bool
     strategy: str
     seconds: float = field(default=0.0, compare=False)
+    pairs: tuple[Pair, ...] = ()
 
     @property
     def gap(self) -> int:

@@ -10,8 +10,19 @@ from codegen.board_schema import Board
 from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered
-from codegen.plan import Buffer, Constant, Home, Layer, MemoryUse, Plan, PlanOptions, Step
+from codegen.plan import (
+    BranchBuffer,
+    Buffer,
+    Constant,
+    Home,
+    Layer,
+    MemoryUse,
+    Plan,
+    PlanOptions,
+    Step,
+)
 from codegen.planner import order
+from codegen.planner.branches import branch_buffers
 from codegen.planner.constants import (
     buffers_of_constants,
     place_constants,
@@ -65,6 +76,8 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
     constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
     tensors = {**placed.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
     places = Places(tensors, placed.storage.layouts)
+    branches = branch_buffers(placed.solution)
+    written = _branch_notes(branches)
     return Plan(
         graph=graph,
         board=board,
@@ -73,7 +86,9 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
         orders=tuple(prepared.orders.values()),
         arena_strategy=placed.solution.strategy,
         arena_seconds=placed.solution.seconds,
-        layers=tuple(_layer(graph, node, lowered[node.index], placed, places) for node in nodes),
+        layers=tuple(
+            _layer(graph, node, lowered[node.index], placed, places, written) for node in nodes
+        ),
         buffers=(*placed.buffers, *constant_buffers),
         constants=constants,
         tensor_buffers=tensors,
@@ -82,6 +97,7 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
         lower_bound=placed.solution.lower_bound,
         proven=placed.solution.proven,
         memories=_memory_use(board, arena_bytes, constants),
+        branches=branches,
     )
 
 
@@ -114,13 +130,33 @@ def _best(
     return best
 
 
-def _layer(graph: Graph, node: Node, lowered: Lowered, placed: Placement, places: Places) -> Layer:
+def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict[str, str]:
+    """Buffer -> which one of a branch's two buffers who writes it writes."""
+    return {
+        buffer: f"writes buffer {letter} of branch {number}"
+        for number, pair in enumerate(branches)
+        for letter, part in zip("ab", pair, strict=True)
+        for buffer in part.buffers
+    }
+
+
+def _layer(
+    graph: Graph,
+    node: Node,
+    lowered: Lowered,
+    placed: Placement,
+    places: Places,
+    written: Mapping[str, str],
+) -> Layer:
+    notes = [placed.storage.note(node, lowered) or _lag_note(node, placed)]
+    if node.index not in placed.storage.views:
+        notes += [written.get(placed.tensors[t], "") for t in node.outputs if t in placed.tensors]
     return Layer(
         node,
         lowered,
         tuple(_steps(graph, node, placed, places)),
         placed.storage.superfluous(node, lowered),
-        placed.storage.note(node, lowered) or _lag_note(node, placed),
+        "; ".join(dict.fromkeys(note for note in notes if note)),
     )
 
 

@@ -21,6 +21,7 @@ from codegen.planner.blocks import (
     Spacing,
     lower_bound,
 )
+from codegen.planner.branches import followed_buffers
 from codegen.planner.budget import over_budget
 from codegen.planner.lag import Lag, find_lags
 from codegen.planner.storage import Group, Storage, decide_storage
@@ -80,7 +81,8 @@ def place_tensors(
     lags = find_lags(graph, nodes, calls, storage)
     spacing = Spacing(_nearness(lags, groups))
     buffers = (*groups, *scratch)
-    solution, placed = _place(buffers, accesses, spacing, board, options, nodes, graph)
+    follows = followed_buffers(graph, nodes, tensors, groups)
+    solution, placed = _place(buffers, accesses, follows, spacing, board, options, nodes, graph)
     return Placement(nodes, storage, calls, placed, tensors, lags, solution)
 
 
@@ -127,6 +129,7 @@ def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]])
 def _place(
     buffers: Sequence[Buffer],
     accesses: Mapping[str, int],
+    follows: Mapping[str, str],
     spacing: Spacing,
     board: Board,
     options: PlanOptions,
@@ -140,7 +143,7 @@ def _place(
             f"choose auto or {', '.join(arena.STRATEGIES)}"
         )
     blocks = [
-        Block(b.name, b.size, b.first, b.last, accesses.get(b.name))
+        Block(b.name, b.size, b.first, b.last, accesses.get(b.name), follows.get(b.name))
         for b in buffers
         if b.home is Home.ARENA
     ]
@@ -153,7 +156,10 @@ def _place(
         need = arena.allocate(options.arena, blocks, [unlimited], spacing).bytes
         _, peak = lower_bound(blocks, unlimited.alignment, spacing)
         raise over_budget(graph, board, nodes, buffers, need, peak) from None
-    return solution, tuple(_with_place(b, solution.places.get(b.name)) for b in buffers)
+    kept = {name: part.size for pair in solution.pairs for part in pair for name in part.blocks}
+    return solution, tuple(
+        _with_place(b, solution.places.get(b.name), kept.get(b.name, b.size)) for b in buffers
+    )
 
 
 def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -> dict[str, int]:
@@ -166,7 +172,8 @@ def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -
     return found
 
 
-def _with_place(buffer: Buffer, place: Place | None) -> Buffer:
+def _with_place(buffer: Buffer, place: Place | None, size: int) -> Buffer:
+    """The buffer at its address, with all the bytes that are kept for it there."""
     if place is None:
         return buffer
     return Buffer(
@@ -174,7 +181,7 @@ def _with_place(buffer: Buffer, place: Place | None) -> Buffer:
         buffer.home,
         place.region,
         place.offset,
-        buffer.size,
+        size,
         buffer.first,
         buffer.last,
         buffer.tensors,
