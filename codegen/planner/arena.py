@@ -1,8 +1,8 @@
 """Arena offsets: blocks packed into the memories of a board by a strategy of a name.
 
-`greedy`, `two-ended` and `pingpong` are rules, `optimal` a search with a proof; `auto` is the search
-with so little time that nobody waits, and stops at once where `greedy` already reaches the lower
-bound.
+`greedy`, `two-ended` and `pingpong` are rules, `optimal` is a search with a proof; `auto` is the
+search with so little time that nobody waits, and stops at once where `greedy` already reaches the
+lower bound.
 """
 
 from __future__ import annotations
