@@ -1,3 +1,3 @@
-"""codegen: plain C99 for microcontroller NPUs from TensorFlow Lite models."""
+"""codegen: plain C99 for microcontrollers from TensorFlow Lite models."""
 
 __version__ = "0.1.0"

@@ -109,7 +109,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="codegen")
 def cli() -> None:
-    """Plain C99 for microcontroller NPUs from TensorFlow Lite models."""
+    """Plain C99 for microcontrollers from TensorFlow Lite models."""
 
 
 @cli.command("build")
@@ -133,7 +133,8 @@ def build_command(
     click.echo(memory_map(result.plan))
     click.echo(
         f"\nwrote {len(result.files)} files to {output}: arena {result.plan.total_arena:,} B "
-        f"(lower bound {result.plan.lower_bound:,}), stack <= {result.stack_bytes} B"
+        f"(lower bound {result.plan.lower_bound:,}), stack <= {result.stack_bytes} B\n"
+        f"how to use them: {output / 'README.md'}; picture: {output / 'report.html'}"
     )
 
 
@@ -236,9 +237,8 @@ def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
     model = load_model(model_path, batch=batch)
     refused = unsupported_operators(model.main)
     report = inspect_model(model, model_path.stem, refused)
-    click.echo(
-        json.dumps(inspection_dict(report), indent=2) if as_json else inspection_text(report)
-    )
+    text = f"{json.dumps(inspection_dict(report), indent=2)}\n" if as_json else None
+    click.echo(text or inspection_text(report), nl=False)
 
 
 @cli.command("check")
@@ -248,12 +248,15 @@ def check_command(context: click.Context, /, path: Path) -> None:
     """Prove a plan.json safe, from the file alone."""
     from codegen.planner.checker import check_file
 
-    faults = check_file(path)
-    for fault in faults:
+    report = check_file(path)
+    for fault in report.faults:
         click.echo(f"error: {fault}", err=True)
-    if faults:
+    if not report.safe:
         context.exit(1)
-    click.echo("ok")
+    click.echo(
+        f"{path}: safe: {report.executions:,} kernel calls simulated, {report.bytes_read:,} bytes "
+        f"read and {report.bytes_written:,} written, none lost"
+    )
 
 
 @cli.group("boards")

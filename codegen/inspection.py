@@ -213,7 +213,7 @@ def inspection_text(report: Inspection) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-_HEADER = ("", "op", "kind", "output", "MACs", "weights", "live")
+_HEADER = ("", "op", "kind", "output", "MACs", "weights B", "live B")
 
 
 def _row(operator: OperatorInfo, with_subgraph: bool) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ def _quantization(tensor: TensorInfo) -> str:
 def _remarks(operators: Sequence[OperatorInfo]) -> Iterator[str]:
     for operator in operators:
         if operator.unsupported:
-            yield f"! operator {operator.index} {operator.kind}: {operator.unsupported}"
+            yield f"! {operator.unsupported}"
 
 
 def _totals(report: Inspection) -> Iterator[str]:
@@ -276,6 +276,8 @@ def _totals(report: Inspection) -> Iterator[str]:
         if report.subgraphs > 1
         else ""
     )
+    if refused := sum(o.unsupported is not None for o in report.operators):
+        yield f"refused     {refused:,}, marked with !: no C can be written for this model as it is"
     yield f"MACs        {report.macs:,}"
     yield f"weights     {_bytes(report.weights_bytes)}"
     if report.variables:

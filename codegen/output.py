@@ -20,6 +20,9 @@ def write_directory(target: Path, files: Mapping[str, str], *, force: bool) -> N
     """
     if target.exists() and not target.is_dir():
         raise CodegenError(f"{target} is a file; give -o the name of a directory")
+    for parent in target.parents:
+        if parent.exists() and not parent.is_dir():
+            raise CodegenError(f"cannot write {target}: {parent} is a file; choose another -o")
     try:
         existing = target.is_dir()
         if existing and any(target.iterdir()):

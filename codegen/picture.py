@@ -98,7 +98,9 @@ def _bar(plan: Plan, buffer: Buffer, index: int, column: float, unit: float, bas
     width = (buffer.last - buffer.first + 1) * column
     height = buffer.size * unit
     room = int((width - 6) / LETTER)
-    label = name if len(name) <= room else name[: max(0, room - 1)] + "…"
+    label = short_label(plan, buffer, len(name))
+    if len(label) > room:  # the tensors of a model share the beginning of their names
+        label = "…" + label[len(label) - max(0, room - 1) :]
     return Bar(
         x=LEFT + (buffer.first + 1) * column,
         y=base - (buffer.offset + buffer.size) * unit,

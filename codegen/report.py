@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 from codegen.picture import Picture, arena_picture
 from codegen.plan import Home, Plan
@@ -11,8 +12,9 @@ from codegen.planner.compare import live_at, occupied
 
 @dataclass(frozen=True)
 class RowText:
-    """One layer of the table."""
+    """One layer of the table; `number` is its place in the C code, None where it needs no code."""
 
+    number: int | None
     operator: int
     kind: str
     summary: str
@@ -48,8 +50,10 @@ def report_context(plan: Plan) -> Report:
 
 def _rows(plan: Plan) -> list[RowText]:
     in_arena = [b for b in plan.buffers if b.home is Home.ARENA]
+    numbers = count()
     return [
         RowText(
+            number=next(numbers) if layer.steps else None,
             operator=layer.node.index,
             kind=layer.node.op,
             summary=layer.lowered.summary,

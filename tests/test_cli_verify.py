@@ -323,7 +323,9 @@ def test_files_that_are_no_archive(net: Path, tmp_path: Path) -> None:
     path = tmp_path / "in.npz"
     fails(run("verify", net, *HOST, "--inputs", path), str(path), "No such file")
     good = save(path, input=IMAGES).read_bytes()
-    for data in (b"", b"text", good[: len(good) // 2], good[:90] + b"\xff" * 40 + good[130:]):
+    path.write_bytes(b"text")
+    fails(run("verify", net, *HOST, "--inputs", path), str(path), "numpy.savez")
+    for data in (b"", good[: len(good) // 2], good[:90] + b"\xff" * 40 + good[130:]):
         path.write_bytes(data)
         fails(run("verify", net, *HOST, "--inputs", path), str(path))
     np.savez(path, input=np.array([{}], dtype=object))
@@ -372,7 +374,7 @@ def test_host_verification_goes_on_without_the_emulator(
 
 def test_no_interpreter(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
-    fails(run("verify", net, *HOST), "not installed; pip install 'codegen[verify]'")
+    fails(run("verify", net, *HOST), "not installed; pip install ai-edge-litert")
 
 
 def test_a_board_without_an_emulator(net: Path) -> None:

@@ -88,12 +88,13 @@ class TestReport:
 
     def test_text(self) -> None:
         model = parse_model(conv_model())
-        text = inspection_text(inspect_model(model, "conv", {0: "strides are too large"}))
+        text = inspection_text(inspect_model(model, "conv", {0: "operator 0 CONV_2D: too large"}))
         assert f"conv: {model.size:,} bytes, sha256 {model.sha256}" in text
         assert "scale 0.5, zero point -3" in text
         row = next(line for line in text.splitlines() if "CONV_2D v3" in line)
         assert row.split() == ["!", "0", "CONV_2D", "v3", "int8[1,2,2,2]", "24", "14", "56"]
-        assert "! operator 0 CONV_2D: strides are too large" in text
+        assert "\n! operator 0 CONV_2D: too large\n" in text
+        assert "refused     1, marked with !" in text
         assert "most live   56 B at operator 0 CONV_2D" in text
         assert not any(line != line.rstrip() for line in text.splitlines())
 

@@ -30,6 +30,15 @@ def test_bars_are_to_scale() -> None:
     assert picture.addresses[0].text == "0" and 4 <= len(picture.addresses) <= 12
 
 
+def test_labels_keep_the_end_of_a_name_and_lie_on_top() -> None:
+    """Names of one model begin alike; a later box would hide the label of an earlier one."""
+    built = make_build(two_convolutions(name="functional/" * 9 + "relu_7;functional/conv"))
+    labels = {bar.label for bar in arena_picture(built.plan, "ram").bars} - {""}
+    assert labels and all(label.startswith("…") and label.endswith("relu_7") for label in labels)
+    report = built.files["report.html"]
+    assert report.rindex("<rect") < report.index(f">{min(labels)}</text>")
+
+
 def test_the_report_is_well_formed_whatever_the_names() -> None:
     text = make_build(two_convolutions(name=HOSTILE), title=HOSTILE).files["report.html"]
     assert "<script" not in text

@@ -16,6 +16,9 @@ from codegen.graph import DType, Tensor
 Array = NDArray[Any]
 InputSet = tuple[Array, ...]
 
+_ZIP, _NPY = b"PK", b"\x93N"
+"""How files of numpy.savez and numpy.save begin."""
+
 
 @dataclass(frozen=True, eq=False)
 class UserInputs:
@@ -98,7 +101,9 @@ def _read_arrays(path: Path) -> dict[str, Array]:
         raise CodegenError(f"{path}: cannot be read: {error.strerror or error}") from None
     # A damaged archive fails in many ways, one per layer: zip, deflate, header, element type.
     except Exception as error:
-        raise CodegenError(f"{path}: is no readable .npz file: {error}") from None
+        known = path.read_bytes()[:2] in (_ZIP, _NPY)  # numpy takes all others for pickles
+        why = error if known else "make one with numpy.savez"
+        raise CodegenError(f"{path}: is no readable .npz file: {why}") from None
 
 
 def _class_numbers(path: Path, labels: Array, count: int) -> tuple[int, ...]:

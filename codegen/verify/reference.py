@@ -27,7 +27,7 @@ class Reference:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
         except ImportError:
             raise ToolError(
-                "the TFLite interpreter is not installed; pip install 'codegen[verify]'"
+                "the TFLite interpreter is not installed; pip install ai-edge-litert"
             ) from None
         try:
             self._interpreter = Interpreter(

@@ -40,6 +40,27 @@ def test_no_warnings(
         subprocess.run(command, cwd=tmp_path, check=True)
 
 
+@needs("gcc")
+@pytest.mark.parametrize("caller_io", [False, True])
+def test_the_inference_of_the_readme_compiles(caller_io: bool, tmp_path: Path) -> None:
+    files = make_build(
+        two_convolutions(), options=BuildOptions(plan=PlanOptions(caller_io=caller_io))
+    ).files
+    write(files, tmp_path)
+    text = files["README.md"]
+    lines = text[text.index("One inference:") : text.index("`net.h` says")].splitlines()[1:]
+    include, *body = [line.strip() for line in lines if line.strip()]
+    buffers = "int8_t in0[NET_INPUT_0_ELEMENTS] = {0}" + (
+        ", out0[NET_OUTPUT_0_ELEMENTS]" if caller_io else ""
+    )
+    (tmp_path / "use.c").write_text(
+        "\n".join((include, "#include <string.h>", "int main(void) {", f"{buffers};", *body))
+        + "\nreturn out0[0];\n}\n"
+    )
+    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", "use.c", "-o", "use.o"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
 @needs("g++")
 def test_header_is_cpp(tmp_path: Path) -> None:
     write(make_build(two_convolutions()).files, tmp_path)

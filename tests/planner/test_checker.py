@@ -308,11 +308,13 @@ def test_element_order_allows_a_full_overlap() -> None:
 def test_check_file(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(chain()))
-    assert check_file(path) == []
+    report = check_file(path)
+    assert report.safe and report.executions > 0 and report.bytes_written > 0
     document = chain()
     drop_step(document)
     path.write_text(json.dumps(document))
-    assert "incomplete" in check_file(path)[0]
+    (fault, *_) = check_file(path).faults
+    assert fault.startswith(f"{path}: ") and "incomplete" in fault
     for data, word in (
         (b"{", "not valid JSON"),
         (b"", "not valid JSON"),
@@ -324,10 +326,10 @@ def test_check_file(tmp_path: Path) -> None:
         (b'{"format": "codegen-plan", "version": true}', "version: must be 1, not True"),
     ):
         path.write_bytes(data)
-        lines = check_file(path)
+        lines = check_file(path).faults
         assert len(lines) == 1 and word in lines[0], lines
-    assert "cannot be read" in check_file(tmp_path / "none.json")[0]
-    assert "cannot be read" in check_file(tmp_path)[0]
+    assert "cannot be read" in check_file(tmp_path / "none.json").faults[0]
+    assert "cannot be read" in check_file(tmp_path).faults[0]
 
 
 @pytest.mark.parametrize("shape", [(1, 0, 4, 4), (0,)])

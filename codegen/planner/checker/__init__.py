@@ -13,7 +13,7 @@ checker knows of them is docs/plan_format.md. It proves, for every byte and exac
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -80,17 +80,25 @@ def _check(document: Document) -> CheckReport:
     )
 
 
-def check_file(path: Path) -> list[str]:
-    """The faults of a plan.json, one line each; unreadable and malformed files are faults too."""
+def check_file(path: Path) -> CheckReport:
+    """The report of a plan.json; that it is unreadable or malformed is a fault too.
+
+    Every fault names the file.
+    """
     try:
         document = json.loads(path.read_bytes())
     except OSError as error:
-        return [f"{path}: cannot be read ({error.strerror}); give the path of a plan.json"]
+        return _no_plan(f"{path}: cannot be read ({error.strerror})")
     except UnicodeDecodeError:
-        return [f"{path}: is not UTF-8 text; give the path of a plan.json"]
+        return _no_plan(f"{path}: is not UTF-8 text")
     except (ValueError, RecursionError) as error:
-        return [f"{path}: is not valid JSON: {error}; build the model again"]
-    return list(check_plan(document).faults)
+        return _no_plan(f"{path}: is not valid JSON: {error}")
+    report = check_plan(document)
+    return replace(report, faults=tuple(f"{path}: {fault}" for fault in report.faults))
+
+
+def _no_plan(why: str) -> CheckReport:
+    return CheckReport((f"{why}; give the path of a plan.json",))
 
 
 def require_safe(document: object) -> CheckReport:
