@@ -106,7 +106,6 @@ class PortText:
     index: int
     name: str
     c_type: str
-    type_name: str
     shape: tuple[int, ...]
     elements: int
     nbytes: int
@@ -323,7 +322,6 @@ def _port(namer: Namer, index: int, tensor: Tensor) -> PortText:
         index=index,
         name=comment(tensor.name),
         c_type=C_TYPES[tensor.dtype],
-        type_name=tensor.dtype.value,
         shape=tensor.shape,
         elements=tensor.elements,
         nbytes=tensor.nbytes,

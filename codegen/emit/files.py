@@ -97,7 +97,6 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
             "stack_bytes": stack_bound(plan),
             "macs": sum(layer.macs for layer in layers),
             "constant_alignment": max(alignments, default=16),
-            "stateful": False,
         },
         "layers": layers,
         "constants": context.constants(namer),
@@ -127,6 +126,6 @@ def _runtime_files(names: Iterable[str]) -> dict[str, str]:
 
 
 def _runtime_text(name: str) -> str:
-    folders = (data_dir("runtime_c") / folder for folder in ("kernels", "include", "hal"))
+    folders = (data_dir("runtime_c") / folder for folder in ("kernels", "include"))
     path = next(folder / name for folder in folders if (folder / name).is_file())
     return path.read_text(encoding="utf-8")

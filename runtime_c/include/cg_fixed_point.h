@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * Requantisation: an int32 accumulator times m * 2^(shift - 31), m in [2^30, 2^31) or 0.
- * Which of the two roundings an operator uses is part of its definition, see docs/numerics.md.
+ * How it rounds is part of an operator's definition, see docs/numerics.md.
  * Right shifts of negative numbers are arithmetic on every compiler these kernels are built for.
  */
 #ifndef CG_FIXED_POINT_H
@@ -45,13 +45,6 @@ CG_KERNEL int32_t cg_requantize_twice(int32_t acc, int32_t multiplier, int32_t s
     const int32_t left = shift > 0 ? shift : 0;
     const int32_t right = shift > 0 ? 0 : -shift;
     return cg_rounding_shift(cg_doubling_high_mul(cg_shl32(acc, left), multiplier), right);
-}
-
-/* Rounds once: one 64-bit product, one shift, halves upwards. */
-CG_KERNEL int32_t cg_requantize_once(int32_t acc, int32_t multiplier, int32_t shift)
-{
-    const int32_t total = 31 - shift;
-    return (int32_t)(((int64_t)acc * multiplier + ((int64_t)1 << (total - 1))) >> total);
 }
 
 #endif
