@@ -15,7 +15,6 @@ from codegen.board_schema import Board
 from codegen.graph import Graph, Node
 from codegen.layout import Layout, dense_layout
 from codegen.ops.base import Call, Lowered, Table, TableKind
-from codegen.planner.order import OrderResult
 
 FORMAT_VERSION = 1
 
@@ -185,7 +184,6 @@ class PlanOptions:
 class Plan:
     """Everything the emitter prints. Layers stand in execution order.
 
-    `orders` holds what each order strategy comes to, the chosen `order_strategy` among them.
     `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
     `proven` says that no offsets are better than those of `arena_bytes`; `arena_seconds` is what
     finding them took. `branches` are the pairs of buffers of the arena strategy `pingpong`.
@@ -195,7 +193,6 @@ class Plan:
     board: Board
     options: PlanOptions
     order_strategy: str
-    orders: tuple[OrderResult, ...]
     arena_strategy: str
     arena_seconds: float
     layers: tuple[Layer, ...]

@@ -17,18 +17,14 @@ from codegen.emit.files import environment
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
+from codegen.occupancy import peak_of
 from codegen.ops.base import Lowered, OpContext
 from codegen.ops.opaque import opaque, with_plain_types
 from codegen.passes import simplify
 from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Plan, PlanOptions
 from codegen.planner.build import plan_prepared, prepare
-from codegen.planner.compare import (
-    StrategyFigures,
-    chosen_figures,
-    compare_strategies,
-    peak_of,
-)
+from codegen.planner.compare import StrategyFigures, chosen_figures, compare_strategies
 
 
 @dataclass(frozen=True, eq=False)

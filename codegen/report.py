@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
+from codegen.occupancy import live_at, occupied
 from codegen.picture import Picture, arena_picture
 from codegen.plan import Home, Plan
-from codegen.planner.compare import live_at, occupied
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,6 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
         board=board,
         options=options,
         order_strategy=chosen.name,
-        orders=tuple(prepared.orders.values()),
         arena_strategy=placed.solution.strategy,
         arena_seconds=placed.solution.seconds,
         layers=tuple(
