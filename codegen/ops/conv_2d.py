@@ -7,16 +7,8 @@ in_scale * filter_scale / out_scale per channel with two roundings, then clamped
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, weights, whole
-from codegen.ops.requantize import (
-    bias_table,
-    channel_scales,
-    clamp_params,
-    filter_values,
-    fused_activation,
-    multiplier_tables,
-    output_factors,
-)
+from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
 
 
@@ -35,9 +27,6 @@ def lower(context: OpContext) -> Lowered:
     view = window(context, (h, w), (kernel_h, kernel_w))
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 
-    x_quant, y_quant = context.require_quant(x), context.require_quant(y)
-    factors = output_factors(context, x, y, channel_scales(context, filters, axis=0))
-    multiplier, shift = multiplier_tables(factors)
     call = Call(
         kernel="cg_conv_2d_s8",
         header="cg_conv_2d.h",
@@ -47,13 +36,7 @@ def lower(context: OpContext) -> Lowered:
             *view.dilation_params(),
             ("group_in", group_in),
             ("group_out", channels // groups),
-            ("input_offset", -x_quant.zero_point),
-            ("output_offset", y_quant.zero_point),
-            *clamp_params(context, y),
-            ("weights", weights(filter_values(context, x, filters, axis=0))),
-            ("bias", bias_table(context, context.optional_input(2), channels)),
-            ("multiplier", multiplier),
-            ("shift", shift),
+            *convolution_params(context, x, filters, y, axis=0),
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),

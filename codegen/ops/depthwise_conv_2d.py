@@ -7,16 +7,8 @@ the sums are rounded twice either way (docs/numerics.md).
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, weights, whole
-from codegen.ops.requantize import (
-    bias_table,
-    channel_scales,
-    clamp_params,
-    filter_values,
-    fused_activation,
-    multiplier_tables,
-    output_factors,
-)
+from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
 
 
@@ -38,8 +30,6 @@ def lower(context: OpContext) -> Lowered:
     view = window(context, (h, w), (kernel_h, kernel_w))
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 
-    factors = output_factors(context, x, y, channel_scales(context, filters, axis=3))
-    multiplier, shift = multiplier_tables(factors)
     call = Call(
         kernel="cg_depthwise_conv_2d_s8",
         header="cg_depthwise_conv_2d.h",
@@ -49,13 +39,7 @@ def lower(context: OpContext) -> Lowered:
             *view.dilation_params(),
             ("channels", channels),
             ("depth_multiplier", depth_multiplier),
-            ("input_offset", -context.require_quant(x).zero_point),
-            ("output_offset", context.require_quant(y).zero_point),
-            *clamp_params(context, y),
-            ("weights", weights(filter_values(context, x, filters, axis=3))),
-            ("bias", bias_table(context, context.optional_input(2), channels)),
-            ("multiplier", multiplier),
-            ("shift", shift),
+            *convolution_params(context, x, filters, y, axis=3),
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),

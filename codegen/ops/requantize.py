@@ -109,6 +109,27 @@ def largest_sums(
     return np.asarray(sums * max(high - zero, zero - low), np.int64)
 
 
+def convolution_params(
+    context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int
+) -> tuple[tuple[str, Param], ...]:
+    """Offsets, clamp, filter, bias and one factor per output channel, which lie along `axis`.
+
+    Raises:
+        Unsupported, InvalidModel: see the functions above and below.
+    """
+    factors = output_factors(context, x, y, channel_scales(context, filters, axis))
+    multiplier, shift = multiplier_tables(factors)
+    return (
+        ("input_offset", -context.require_quant(x).zero_point),
+        ("output_offset", context.require_quant(y).zero_point),
+        *clamp_params(context, y),
+        ("weights", weights(filter_values(context, x, filters, axis))),
+        ("bias", bias_table(context, context.optional_input(2), filters.shape[axis])),
+        ("multiplier", multiplier),
+        ("shift", shift),
+    )
+
+
 def multiplier_tables(real: list[float]) -> tuple[Table, Table]:
     """Real factors as two tables: int32 multipliers and int8 shifts."""
     pairs = [quantize_multiplier(value) for value in real]

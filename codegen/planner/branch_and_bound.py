@@ -211,29 +211,22 @@ class _Search:
             _Exhausted: if the effort did not suffice to tell.
         """
         count = len(self._r.size)
-        return self._place_parts(np.arange(count), np.zeros(count, np.int32), 0)
+        return self._place_parts(np.arange(count), np.zeros(count, np.int32))
 
-    def _place_parts(self, ids: Ints, support: Ints, floor: int) -> bool:
+    def _place_parts(self, ids: Ints, support: Ints) -> bool:
         """Place blocks of which some may be independent of others."""
         order = np.argsort(self._r.first[ids], kind="stable")
         borders = np.flatnonzero(_gaps(self._r.first[ids][order], self._r.last[ids][order])) + 1
         for members in np.split(order, borders):
-            if not self._place_part(ids[members], support[members], floor):
+            if not self._place_part(ids[members], support[members]):
                 return False
         return True
 
-    def _place_part(self, ids: Ints, support: Ints, floor: int) -> bool:
+    def _place_part(self, ids: Ints, support: Ints) -> bool:
         """Sort the blocks by preference anew and search."""
         part, order, load = self._make_part(ids)
         self.effort += 4 * part.cost
-        support = support[order]
-        key = _key(part, support)
-        if key in self._failed:
-            return False
-        if self._search(part, support, load, floor):
-            return True
-        self._failed.add(key)
-        return False
+        return self._search_once(part, support[order], load)
 
     def _make_part(self, ids: Ints) -> tuple[_Part, Ints, Ints]:
         """The part, the order of `ids` in it, and the sizes to come at each of its moments."""
@@ -288,14 +281,23 @@ class _Search:
                 shared.setdefault(b, []).append((a, saving))
         return shared
 
-    def _search(self, part: _Part, support: Ints, load: Ints, floor: int) -> bool:
+    def _search_once(self, part: _Part, support: Ints, load: Ints) -> bool:
+        """As `_search`, unless the same state is known to fail."""
+        key = _key(part, support)
+        if key in self._failed:
+            return False
+        if self._search(part, support, load):
+            return True
+        self._failed.add(key)
+        return False
+
+    def _search(self, part: _Part, support: Ints, load: Ints) -> bool:
         """Place all blocks of a part that are not placed yet.
 
         Args:
             part: the blocks.
             support: offset where each candidate would rest; WAITING; INFINITE when placed.
             load: sizes still to come at each moment.
-            floor: offset of the block placed last.
         """
         self._count_node()
         highest = int((part.limit - load).min())
@@ -334,16 +336,10 @@ class _Search:
             return False
         in_time = part.by_first[left[part.by_first]]
         if _gaps(part.first[in_time], part.last[in_time]).any():
-            return self._place_parts(part.ids[left], support[left], floor)
+            return self._place_parts(part.ids[left], support[left])
         if 10 * count < 7 * len(left):
-            return self._place_part(part.ids[left], support[left], floor)
-        key = _key(part, support)
-        if key in self._failed:
-            return False
-        if self._search(part, support, load, floor):
-            return True
-        self._failed.add(key)
-        return False
+            return self._place_part(part.ids[left], support[left])
+        return self._search_once(part, support, load)
 
     def _possible(self, part: _Part, support: Ints, load: Ints, floor: int) -> bool:
         """Whether the bounds leave hope, when no block may be placed below `floor` any more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.board_schema import Board
 from codegen.errors import CodegenError
@@ -176,17 +176,7 @@ def _with_place(buffer: Buffer, place: Place | None, size: int) -> Buffer:
     """The buffer at its address, with all the bytes that are kept for it there."""
     if place is None:
         return buffer
-    return Buffer(
-        buffer.name,
-        buffer.home,
-        place.region,
-        place.offset,
-        size,
-        buffer.first,
-        buffer.last,
-        buffer.tensors,
-        buffer.index,
-    )
+    return replace(buffer, memory=place.region, offset=place.offset, size=size)
 
 
 def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
