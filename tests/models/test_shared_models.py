@@ -61,7 +61,7 @@ def buildable() -> dict[str, Path]:
 def check(path: Path, samples: int, *, sanitize: bool = False) -> Build:
     """Build for the host and compare outputs and inner tensors."""
     model = load_model(path)
-    built = build(model, path.stem, load_board("host"), BuildOptions(name="m"))
+    built = build(model, path.stem, load_board("host"), BuildOptions(name="net"))
     tensors = [built.plan.graph.tensors[t] for t in built.plan.graph.inputs]
     rng = np.random.default_rng(zlib.crc32(path.stem.encode()))
     sets = [random_set(tensors, rng) for _ in range(samples)] + list(edge_sets(tensors))
@@ -113,7 +113,7 @@ def test_emulated(board_name: str) -> None:
     for name in NAMED[:5]:
         path = buildable()[name]
         model = load_model(path)
-        built = build(model, path.stem, board, BuildOptions(name="m"))
+        built = build(model, path.stem, board, BuildOptions(name="net"))
         tensors = [built.plan.graph.tensors[t] for t in built.plan.graph.inputs]
         rng = np.random.default_rng(7)
         sets = [random_set(tensors, rng) for _ in range(3)] + list(edge_sets(tensors))
