@@ -24,7 +24,7 @@ def test_axes(tmp_path: Path, rng: np.random.Generator) -> None:
 
 
 def test_is_a_view() -> None:
-    assert "view" in layer_notes(CASES["two"])[0]
+    assert "no code" in layer_notes(CASES["two"])[0]
 
 
 def test_refusals() -> None:

@@ -78,7 +78,7 @@ def assert_tables_equal(cases: Sequence[Unary]) -> None:
 
 def compiled_outputs(data: bytes, inputs: Sequence[NDArray[Any]], workdir: Path) -> list[bytes]:
     """The outputs of the generated C, built with sanitizers, for one set of inputs."""
-    built = build(parse_model(data), "case", load_board("host"), BuildOptions(name="m"))
+    built = build(parse_model(data), "case", load_board("host"), BuildOptions(name="net"))
     with build_host_program([sources_of(built)], workdir, sanitize=True) as program:
         result = program.run(0, [values.tobytes() for values in inputs], reset=False)
     assert result.status == 0
