@@ -85,6 +85,8 @@ def array_lines(values: NDArray[np.generic]) -> Iterator[str]:
         items = [double_literal(value) for value in flat.tolist()]
     elif flat.dtype.itemsize < 4:
         items = list(map(str, flat.tolist()))
+    elif flat.dtype == np.uint32:
+        items = [f"{value}u" for value in flat.tolist()]
     else:
         items = [int_literal(int(value)) for value in flat.tolist()]
     per_line = _PER_LINE.get(flat.dtype.itemsize, 4)
