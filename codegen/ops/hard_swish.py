@@ -31,6 +31,16 @@ def _saturated16(value: int) -> int:
     return min(max(value, -(2**15)), 2**15 - 1)
 
 
+def _shifted16(value: int, bits: int) -> int:
+    """value / 2**bits to the nearest integer, as the reference does it on 16-bit numbers.
+
+    From 16 bits on its mask of the lost bits is all ones, -1, and every value becomes 1 or -1.
+    """
+    if bits >= 16:
+        return 1 if value >= 0 else -1
+    return rounding_shift(value, bits)
+
+
 def _ramp(value: int, slope: Factor16) -> int:
     """min(max(x + 3, 0), 6) / 6 in 15 fractional bits, from x in `value` units."""
     if slope.shift > 0:
@@ -39,7 +49,7 @@ def _ramp(value: int, slope: Factor16) -> int:
     if slope.shift > 0:
         value = _saturated16(value << 1)
     if slope.shift < 0:
-        value = rounding_shift(value, -slope.shift)
+        value = _shifted16(value, -slope.shift)
     return (value + 2**15) >> 1
 
 
@@ -64,7 +74,7 @@ def _result(
     scaled = high_mul(value, output.multiplier, 15)
     product = _ramp(value, slope) * scaled
     truncated = product >> 15 if product >= 0 else -(-product >> 15)
-    return rounding_shift(truncated, -output.shift) + y_quant.zero_point
+    return _shifted16(truncated, -output.shift) + y_quant.zero_point
 
 
 SPEC = OpSpec(

@@ -17,7 +17,7 @@ import pytest
 from codegen.boards import load_board
 from codegen.errors import CodegenError
 from codegen.importer import load_model
-from codegen.pipeline import Build, BuildOptions, build
+from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.planner.build import build_plan
 from codegen.verify.inputs import edge_sets, random_set
 from codegen.verify.session import make_session, verify_emulator, verify_host
@@ -50,9 +50,8 @@ def buildable() -> dict[str, Path]:
     for path in [*app_models(), *optest_models()]:
         try:
             model = load_model(path)
-            if len(model.graphs) == 1:
-                build_plan(model.main, board)
-                found[path.stem] = path
+            build_plan(prepare_graph(model, BuildOptions()), board)
+            found[path.stem] = path
         except CodegenError:
             continue
     return found

@@ -23,6 +23,17 @@ def test_every_code_under_random_quantisations(rng: np.random.Generator) -> None
     assert_tables_equal(cases)
 
 
+def test_scales_of_input_and_output_that_are_far_apart(rng: np.random.Generator) -> None:
+    """Shifts by 16 bits and more, where the reference's 16-bit arithmetic overflows."""
+    cases = []
+    for exponent in range(-30, 8):
+        x = (2.0**exponent * rng.uniform(1, 2), int(rng.integers(-128, 128)))
+        for ratio in (0.1, 30.0, 2.0**9, 2.0**12, 1e6, 1e8):
+            y = (x[0] * ratio * rng.uniform(1, 2), int(rng.integers(-128, 128)))
+            cases.append(Unary("HARD_SWISH", x, y))
+    assert_tables_equal(cases)
+
+
 def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
     grid = [
         Unary("HARD_SWISH", (0.05, zx), (0.04, zy), shape=(3, 5, 7))
