@@ -91,6 +91,8 @@ def _saved_bytes(graph: Graph, call: Call, source: int) -> int:
     """How much of the call's output may lie on `source`: all of it in place, or up to a row lag."""
     output = call.outputs[0]
     readers = [a for a in call.inputs if a.tensor == source]
+    if not readers:  # lowering has used its shape or its emptiness, and no kernel reads it
+        return 0
     sizes = [graph.tensors[t].nbytes for t in (source, output.tensor)]
     if all(a.alias is Alias.ELEMENT for a in readers) and sizes[0] == sizes[1] and not call.scratch:
         return sizes[1]
