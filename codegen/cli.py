@@ -146,7 +146,8 @@ def build_command(
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="Random inputs; all smallest, all largest and all zero points are fed besides.",
+    help="Random inputs, run twice each; all smallest, all largest and all zero points are fed "
+    "besides. An emulator takes the first 3 and these.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the random inputs.")
 @click.option(
