@@ -83,7 +83,22 @@ def make_session(
             for value, built, tensor in zip(values, built_inputs, file_inputs, strict=True)
         ]
         cases.append(Case(values, reference.run(fed, known)))
+        _require_outputs(graph, cases[-1])
     return Session(build, tuple(cases), labels)
+
+
+def _require_outputs(graph: Graph, case: Case) -> None:
+    """Nothing may count as equal that was not compared.
+
+    Raises:
+        ToolError: if the interpreter gives no value for an output.
+    """
+    for t in graph.outputs:
+        if t not in case.expected:
+            raise ToolError(
+                f"the TFLite interpreter gives no value for output {graph.tensors[t].label}, so "
+                "it cannot be compared"
+            )
 
 
 def _as_file_input(value: Array, built: Tensor, file_input: Tensor) -> Array:

@@ -31,6 +31,11 @@ NAMED = (
     "mlcommons-tiny__str_ww_ref_model",
     "tflm__person_detect",
 )
+# Has a constant TILE of a version that LiteRT does not know, so nothing can be compared.
+NO_REFERENCE = (
+    "MohamedElhadidy0019-stm32ai-modelzoo__"
+    "object_detection_coco_2017_person_ssd_mobilenet_v2_fpnlite_035_192_int8"
+)
 EMULATED = ("mps2-an386", "mps3-an547", "mps2-an505", "riscv32-virt")
 OTHERS_IN_A_PLAIN_RUN = 14
 SANITIZED_IN_A_PLAIN_RUN = 5
@@ -71,7 +76,7 @@ def check(path: Path, samples: int, *, sanitize: bool = False) -> Build:
 
 
 def others() -> list[str]:
-    return [name for name in sorted(buildable()) if name not in NAMED]
+    return [name for name in sorted(buildable()) if name not in (*NAMED, NO_REFERENCE)]
 
 
 def test_the_named_models_build() -> None:

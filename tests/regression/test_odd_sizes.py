@@ -45,3 +45,17 @@ def batch_chain(batch: int) -> bytes:
 def test_batches(tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {str(batch): batch_chain(batch) for batch in (1, 2, 3, 7)}
     assert_equal(cases, tmp_path, rng, samples=2, sanitize=True)
+
+
+def long_rows() -> bytes:
+    """Rows of more than 64 KiB, which overflow 16-bit lengths and positions."""
+    net = Net()
+    x = net.input((1, 2, 35001, 2))
+    y = net.conv(x, 2, (2, 3), quant=net.quant(x))
+    both = net.concat([net.binary("ADD", x, y), y], 3)
+    parts = net.split(both, 3, 2)
+    return net.build(net.pool(parts[2], (2, 5), (1, 4)), net.split(parts[1], 2, 3)[1])
+
+
+def test_long_rows(tmp_path: Path, rng: np.random.Generator) -> None:
+    assert_equal({"long": long_rows()}, tmp_path, rng, samples=1, sanitize=True)
