@@ -22,7 +22,6 @@ from codegen.plan import (
     View,
     kernel_steps,
 )
-from codegen.planner.constants import table_key
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ class Namer:
     def __init__(self, plan: Plan, prefix: str) -> None:
         self.plan = plan
         self.constants = {c.index: f"{prefix}_{c.owner}" for c in plan.constants}
-        self.by_key = {table_key(c.table): self.constants[c.index] for c in plan.constants}
+        self.by_key = {c.table.key: self.constants[c.index] for c in plan.constants}
         self.buffers = {b.name: b for b in plan.buffers}
         self.branches = {
             buffer: f"{prefix}_{part.name}".upper()
@@ -164,7 +163,7 @@ class Namer:
         if value is None:
             return "NULL"
         if isinstance(value, Table):
-            return self.by_key[table_key(value)]
+            return self.by_key[value.key]
         if isinstance(value, float):
             return float_literal(value)
         return int_literal(value)

@@ -11,6 +11,7 @@ Maps are NHWC: a tensor of any rank is seen as (n, h, w, c) by `nhwc`.
 from __future__ import annotations
 
 import enum
+import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -121,6 +122,12 @@ class Table:
 
     values: NDArray[np.generic]
     kind: TableKind
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two tables the same: their kind, element type and bytes."""
+        digest = hashlib.sha256(self.values.tobytes()).hexdigest()
+        return self.kind.value, self.values.dtype.str, digest
 
 
 Param = int | float | Table | None

@@ -9,6 +9,7 @@ from codegen.board_schema import Board
 from codegen.errors import OverBudget
 from codegen.graph import Graph, Node
 from codegen.plan import Buffer, Home
+from codegen.planner.blocks import align_up
 
 _BOARDS_NAMED = 3
 
@@ -58,7 +59,7 @@ def over_flash(board: Board, order: Sequence[str], sizes: Sequence[tuple[str, in
     alignment = max(board.memory(n).alignment for n in order)
     total = 0
     for _, size in sizes:  # the gaps between them count, or needed bytes could be fewer than had
-        total = -(-total // alignment) * alignment + size
+        total = align_up(total, alignment) + size
     largest = sorted(sizes, key=lambda item: -item[1])[:3]
     names = ", ".join(f"{name} {kib(size)}" for name, size in largest)
     have = ", ".join(f"{n} {board.memory(n).usable:,} B" for n in dict.fromkeys(order))

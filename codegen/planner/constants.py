@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from codegen.errors import Unsupported
 from codegen.graph import Graph, Node, Tensor
 from codegen.ops.base import Call, Table, TableKind, weights
 from codegen.plan import Buffer, Constant, Home
+from codegen.planner.blocks import align_up
 from codegen.planner.budget import over_flash
 
 
@@ -42,10 +42,10 @@ def buffers_of_constants(
     graph: Graph, calls: Sequence[tuple[Node, Call]], constants: Sequence[Constant], end: int
 ) -> list[Buffer]:
     """Buffers in flash for constant tensors that kernels, or the caller, read where they are."""
-    by_key = {table_key(c.table): c for c in constants}
+    by_key = {c.table.key: c for c in constants}
     buffers = []
     for tensor in _constant_tensors(graph, calls):
-        constant = by_key[table_key(_tensor_table(tensor))]
+        constant = by_key[_tensor_table(tensor).key]
         buffers.append(
             Buffer(
                 name=f"t{tensor.index}",
@@ -77,12 +77,6 @@ def _tensor_table(tensor: Tensor) -> Table:
     return weights(np.frombuffer(tensor.raw, tensor.dtype.numpy))
 
 
-def table_key(item: Table) -> tuple[str, str, str]:
-    """What makes two tables the same: their kind, element type and bytes."""
-    digest = hashlib.sha256(item.values.tobytes()).hexdigest()
-    return item.kind.value, item.values.dtype.str, digest
-
-
 def place_constants(
     wanted: Iterable[Wanted], board: Board, arena_bytes: Mapping[str, int]
 ) -> tuple[Constant, ...]:
@@ -95,7 +89,7 @@ def place_constants(
     """
     unique: dict[tuple[str, str, str], Wanted] = {}
     for item in wanted:
-        unique.setdefault(table_key(item.table), item)
+        unique.setdefault(item.table.key, item)
     ends = _start(board, arena_bytes)
     constants = []
     for index, item in enumerate(unique.values()):
@@ -131,4 +125,4 @@ def _start(board: Board, arena_bytes: Mapping[str, int]) -> dict[str, int]:
 
 def _end(ends: Mapping[str, int], memory: Memory, size: int) -> int:
     """Where a constant of `size` bytes would end, put behind what the memory holds."""
-    return -(-ends[memory.name] // memory.alignment) * memory.alignment + size
+    return align_up(ends[memory.name], memory.alignment) + size

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from codegen.emit.files import environment
 from codegen.errors import ToolError
 from codegen.resources import data_dir
 from codegen.verify.sources import GeneratedSources
@@ -113,15 +112,7 @@ def _harness_includes(recipe: Recipe) -> tuple[Path, ...]:
 
 
 def _render(template: str, **variables: object) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(data_dir("templates") / "verify"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template(template).render(**variables)
+    return environment().get_template(f"verify/{template}").render(**variables)
 
 
 def _compile(unit: _Unit, recipe: Recipe) -> None:
