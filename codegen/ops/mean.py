@@ -21,6 +21,7 @@ from codegen.ops.base import (
     all_rows,
     nhwc,
 )
+from codegen.ops.movement import constant_ints, resolved_axis
 from codegen.ops.requantize import require_factor
 
 LARGEST_COUNT = 2**31 // 255
@@ -100,14 +101,7 @@ def _axes(context: OpContext, x: Tensor) -> frozenset[int]:
     """The axes to average, none of them negative, each once."""
     axes = context.input(1)
     context.require_type(axes, DType.INT32)
-    if axes.elements == 0:  # no buffer holds them, so they do not look like a constant
-        return frozenset()
-    listed = [int(a) for a in context.require_constant(axes).reshape(-1)]
-    rank = len(x.shape)
-    for a in listed:
-        if not -rank <= a < rank:
-            raise context.invalid(f"axis {a} is not one of the {rank} of {x.label}")
-    return frozenset(a % rank for a in listed)
+    return frozenset(resolved_axis(context, a, len(x.shape)) for a in constant_ints(context, axes))
 
 
 def _layout(context: OpContext, x: Tensor, reduced: frozenset[int]) -> _Layout:

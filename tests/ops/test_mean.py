@@ -97,8 +97,8 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     ("config", "message"),
     [
         ({"constant": False}, "is computed at run time; only a constant"),
-        ({"axes": (1, 4), "out_shape": (1, 1, 5, 6)}, "axis 4 is not one of the 4"),
-        ({"axes": (-5,), "out_shape": (1, 1, 5, 6)}, "axis -5 is not one of the 4"),
+        ({"axes": (1, 4), "out_shape": (1, 1, 5, 6)}, "axis 4 does not exist in 4 dimensions"),
+        ({"axes": (-5,), "out_shape": (1, 1, 5, 6)}, "axis -5 does not exist in 4 dimensions"),
         ({"axes_type": "int64"}, "is int64; only int32 is supported here"),
         ({"out_shape": (1, 5, 6)}, r"has shape \[1, 5, 6\] where the operator makes"),
         (
