@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Node
-from codegen.planner.order_cost import OrderProblem, peak
+from codegen.planner.order_cost import OrderProblem, peak, successors
 from codegen.planner.order_optimal import Optimum, find_optimum
 
 Order = tuple[int, ...]
@@ -47,15 +47,15 @@ def dfs_order(problem: OrderProblem) -> Order:
 
     Of those that became so at once, the first in the file goes first.
     """
-    waiting, successors = _dependencies(problem)
+    waiting, behind = [len(work.after) for work in problem.works], successors(problem)
     stack = [i for i in reversed(range(len(waiting))) if not waiting[i]]
     order = []
     while stack:
         work = stack.pop()
         order.append(work)
-        for s in successors[work]:
+        for s in behind[work]:
             waiting[s] -= 1
-        stack.extend(s for s in reversed(successors[work]) if not waiting[s])
+        stack.extend(s for s in reversed(behind[work]) if not waiting[s])
     return tuple(order)
 
 
@@ -65,15 +65,6 @@ def bfs_order(problem: OrderProblem) -> Order:
     for work in problem.works:
         level.append(1 + max((level[a] for a in work.after), default=0))
     return tuple(sorted(range(len(level)), key=lambda i: (level[i], i)))
-
-
-def _dependencies(problem: OrderProblem) -> tuple[list[int], list[list[int]]]:
-    """For each work, how many others it waits for, and those that wait for it in file order."""
-    successors: list[list[int]] = [[] for _ in problem.works]
-    for i, work in enumerate(problem.works):
-        for earlier in work.after:
-            successors[earlier].append(i)
-    return [len(work.after) for work in problem.works], successors
 
 
 RULES: dict[str, Callable[[OrderProblem], Order]] = {

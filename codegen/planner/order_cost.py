@@ -2,9 +2,8 @@
 
 `OrderProblem` is the small model that every search over orders works on. It knows nothing of
 tensors or kernels, only of works (operators) and stores (pieces of memory that operators touch).
-A store may hold one tensor, several views of the same bytes, or a whole concatenation that several
-operators fill; a tensor may be spread over several stores. A store is live from the first to the
-last work that touches it, both inclusive.
+A store may hold one tensor or several views of the same bytes; a tensor may be spread over several
+stores. A store is live from the first to the last work that touches it, both inclusive.
 """
 
 from __future__ import annotations
@@ -58,12 +57,13 @@ class OrderProblem:
     kept: frozenset[int] = frozenset()
 
 
-def is_legal(problem: OrderProblem, order: Sequence[int]) -> bool:
-    """Whether `order` holds every work once and each one behind those that it needs."""
-    if sorted(order) != list(range(len(problem.works))):
-        return False
-    position = {work: p for p, work in enumerate(order)}
-    return all(position[a] < position[i] for i in order for a in problem.works[i].after)
+def successors(problem: OrderProblem) -> list[list[int]]:
+    """For each work those that have it in their `after`, in rising order."""
+    found: list[list[int]] = [[] for _ in problem.works]
+    for i, work in enumerate(problem.works):
+        for earlier in work.after:
+            found[earlier].append(i)
+    return found
 
 
 def live_bytes(problem: OrderProblem, order: Sequence[int]) -> list[int]:

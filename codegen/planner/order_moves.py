@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.planner.order_cost import OrderProblem, Overlap, Work
+from codegen.planner.order_cost import OrderProblem, Overlap, Work, successors
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,7 @@ class Moves:
         self._moves = [
             _move(problem, touched, i, before[i], behind[i]) for i in range(len(problem.works))
         ]
-        self._successors: list[list[int]] = [[] for _ in problem.works]
-        for i, work in enumerate(problem.works):
-            for earlier in work.after:
-                self._successors[earlier].append(i)
+        self._successors = successors(problem)
         live = sum(problem.sizes[s] for s in problem.inputs if touched[s] or s in problem.kept)
         ready = tuple(i for i, move in enumerate(self._moves) if not move.after)
         self.start = State(0, live, ready)
@@ -128,14 +125,11 @@ def backwards(problem: OrderProblem) -> OrderProblem:
     and results, sources and results of overlaps change places.
     """
     last = len(problem.works) - 1
-    successors: list[list[int]] = [[] for _ in problem.works]
-    for i in range(last, -1, -1):
-        for earlier in problem.works[i].after:
-            successors[earlier].append(last - i)
+    behind = successors(problem)
     works = tuple(
         Work(
             work.stores,
-            tuple(successors[last - i]),
+            tuple(last - s for s in reversed(behind[last - i])),
             tuple(Overlap(o.result, o.source, o.saved) for o in work.overlaps),
             work.scratch,
         )

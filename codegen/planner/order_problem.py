@@ -28,13 +28,11 @@ class Traits:
     Attributes:
         lies_in: its outputs have no bytes of their own but lie where these computed tensors lie:
             a view of one tensor, or a concatenation whose readers take the list of its parts.
-        holds: these inputs are written straight into their place in its only output.
         overwrites: (input, output, bytes): that much of the output may lie on the dying input.
         scratch: bytes needed while it runs.
     """
 
     lies_in: tuple[int, ...] = ()
-    holds: tuple[int, ...] = ()
     overwrites: tuple[tuple[int, int, int], ...] = ()
     scratch: int = 0
 
@@ -155,28 +153,21 @@ def _work(stores: _Stores, node: Node, trait: Traits, after: tuple[int, ...]) ->
 
 
 class _Stores:
-    """Where tensors lie: each in a store of its own, inside another's, or in those of others."""
+    """Where tensors lie: each in a store of its own, or in those of others."""
 
     def __init__(
         self, graph: Graph, traits: Mapping[int, Traits], external: Container[int]
     ) -> None:
         self.sizes: list[int] = []
         self._graph, self._external = graph, external
-        self._inside: dict[int, int] = {}
         self._at: dict[int, tuple[int, ...]] = {}
-        for node in graph.nodes:
-            holds = traits.get(node.index, Traits()).holds
-            self._inside.update(dict.fromkeys(holds, node.outputs[0] if holds else -1))
         for node in graph.nodes:
             sources = traits.get(node.index, Traits()).lies_in
             for t in node.outputs if sources else ():
-                if t not in self._inside:
-                    self._at[t] = self.of_all(sources)
+                self._at[t] = self.of_all(sources)
 
     def of(self, tensor: int) -> tuple[int, ...]:
         """The stores that hold the tensor; none for one that takes no bytes."""
-        while tensor in self._inside:
-            tensor = self._inside[tensor]
         if tensor not in self._at:
             self._at[tensor] = self._own(tensor)
         return self._at[tensor]

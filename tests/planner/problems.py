@@ -28,6 +28,14 @@ def graph_of(
     return Graph("main", tuple(tensors), tuple(nodes), tuple(inputs), tuple(outputs))
 
 
+def is_legal(problem: OrderProblem, order: Sequence[int]) -> bool:
+    """Whether `order` holds every work once and each one behind those that it needs."""
+    if sorted(order) != list(range(len(problem.works))):
+        return False
+    position = {work: p for p, work in enumerate(order)}
+    return all(position[a] < position[i] for i in order for a in problem.works[i].after)
+
+
 def random_problem(rng: random.Random, count: int) -> OrderProblem:
     """Any structure that the model allows: stores of several works, scratch, overlaps."""
     density = rng.choice((0.1, 0.3, 0.6))

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from codegen.planner.order_cost import OrderProblem, Overlap, Work, is_legal, live_bytes, peak
+from codegen.planner.order_cost import OrderProblem, Overlap, Work, live_bytes, peak
 from codegen.planner.order_moves import backwards
-from tests.planner.problems import random_problem, random_tensor_problem, simulated_peak
+from tests.planner.problems import is_legal, random_problem, random_tensor_problem, simulated_peak
 
 
 def random_order(problem: OrderProblem, rng: random.Random) -> list[int]:

@@ -7,12 +7,13 @@ import time
 
 import pytest
 
-from codegen.planner.order_cost import OrderProblem, Work, is_legal, peak
+from codegen.planner.order_cost import OrderProblem, Work, peak
 from codegen.planner.order_moves import Moves, backwards
 from codegen.planner.order_optimal import TOTAL_STEPS, find_optimum, lower_bound, parts_of
 from codegen.planner.order_problem import order_problem
 from codegen.planner.order_search import search_within
 from tests.planner.problems import (
+    is_legal,
     least_peak_over_sets,
     legal_orders,
     random_problem,
