@@ -81,5 +81,8 @@ def comment(text: str) -> str:
     'a * / b c'
     """
     printable = "".join(c if " " <= c <= "~" else " " if c.isspace() else "?" for c in text)
-    spaced = printable.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
-    return spaced.replace("\\", "/")[:120].strip()
+    return _TOUCHING.sub(" ", printable.replace("\\", "/"))[:120].strip()
+
+
+_TOUCHING = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")
+"""Between the characters of comment marks and trigraphs."""
