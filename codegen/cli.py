@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +27,9 @@ from codegen.planner.budget import with_advice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-MODEL = click.argument("model_path", metavar="MODEL.tflite", type=click.Path(path_type=Path))
+PATH = click.Path(readable=False, path_type=Path)
+"""A path that our own messages speak of: what cannot be read ends in one line, as all errors do."""
+MODEL = click.argument("model_path", metavar="MODEL.tflite", type=PATH)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 BATCH = click.option(
     "--batch",
@@ -115,9 +119,7 @@ def cli() -> None:
 @cli.command("build")
 @MODEL
 @BOARD
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="Directory to write."
-)
+@click.option("-o", "--output", required=True, type=PATH, help="Directory to write.")
 @click.option("--force", is_flag=True, help="Replace files in a directory that is not empty.")
 @build_options
 @JSON
@@ -130,7 +132,7 @@ def build_command(
     if as_json:
         click.echo(json.dumps(result.summary(), indent=2))
         return
-    click.echo(memory_map(result.plan))
+    click.echo(memory_map(result.plan, _width()))
     click.echo(
         f"\nwrote {len(result.files)} files to {output}: arena {result.plan.total_arena:,} B "
         f"(lower bound {result.plan.lower_bound:,}), stack <= {result.stack_bytes} B\n"
@@ -153,7 +155,7 @@ def build_command(
 @click.option(
     "--inputs",
     "npz",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A .npz file with inputs of your own; an array `labels` gives the accuracy too.",
 )
 @click.option(
@@ -203,7 +205,7 @@ def verify_command(
 @click.option(
     "--svg",
     "svg_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the arena over time as a picture.",
 )
 @BATCH
@@ -223,7 +225,7 @@ def plan_command(
     if as_json:
         click.echo(json.dumps(planning.to_json(), indent=2))
     else:
-        click.echo("\n".join(planning.lines()))
+        click.echo("\n".join(planning.lines(_width())))
 
 
 @cli.command("inspect")
@@ -243,7 +245,7 @@ def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
 
 
 @cli.command("check")
-@click.argument("path", metavar="PLAN.json", type=click.Path(path_type=Path))
+@click.argument("path", metavar="PLAN.json", type=PATH)
 @click.pass_context
 def check_command(context: click.Context, /, path: Path) -> None:
     """Prove a plan.json safe, from the file alone."""
@@ -288,7 +290,7 @@ def boards_show(board_name: str, as_json: bool) -> None:
 
 
 @boards_group.command("check")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=PATH)
 @click.pass_context
 def boards_check(context: click.Context, /, path: Path) -> None:
     """Check a board profile of your own."""
@@ -320,6 +322,11 @@ def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> B
     except OverBudget as error:
         shipped = boards.list_boards()
         raise with_advice(error, board, shipped, lambda b: fits(model, b, chosen)) from None
+
+
+def _width() -> int:
+    """Characters in a line: those of the terminal, or enough for most names in a file or a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 120
 
 
 @contextmanager

@@ -8,14 +8,19 @@ from codegen.picture import short_label
 from codegen.plan import Buffer, Home, Plan
 
 _COLUMNS = 48
+_LEAST_LABEL = 16
 
 
-def memory_map(plan: Plan) -> str:
-    """Budgets of every memory, then each arena from its top address down, time to the right."""
-    lines = [_budget_line(name, use.used, use.size) for name, use in plan.memories.items()]
+def memory_map(plan: Plan, width: int) -> str:
+    """Each arena from its top address down, time to the right; then the budget of every memory.
+
+    `width` is that of the terminal in characters.
+    """
+    lines = []
     for memory, size in plan.arena_bytes.items():
-        lines += ["", f"arena in {memory}: {size:,} bytes, {len(plan.layers)} layers to the right"]
-        lines += _rows(plan, memory)
+        lines += [f"arena in {memory}: {size:,} bytes, {len(plan.layers)} layers to the right"]
+        lines += [*_rows(plan, memory, width), ""]
+    lines += [_budget_line(name, use.used, use.size) for name, use in plan.memories.items()]
     return "\n".join(lines)
 
 
@@ -23,10 +28,11 @@ def _budget_line(name: str, used: int, size: int) -> str:
     return f"{name:<10} {used:>11,} of {size:>13,} bytes  {100 * used / size:5.1f} %"
 
 
-def _rows(plan: Plan, memory: str) -> Iterator[str]:
+def _rows(plan: Plan, memory: str, width: int) -> Iterator[str]:
     placed = [b for b in plan.buffers if b.home is Home.ARENA and b.memory == memory]
     for b in sorted(placed, key=lambda b: (-b.offset, b.first)):
-        yield f"{b.offset:>9,} +{b.size:<9,} |{_bar(b, len(plan.layers))}| {short_label(plan, b)}"
+        row = f"{b.offset:>9,} +{b.size:<9,} |{_bar(b, len(plan.layers))}| "
+        yield row + short_label(plan, b, max(_LEAST_LABEL, width - len(row)))
 
 
 def _bar(buffer: Buffer, layers: int) -> str:

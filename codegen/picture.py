@@ -64,7 +64,8 @@ def short_label(plan: Plan, buffer: Buffer, length: int = 60) -> str:
     """The same for a line of text: converters join the names of fused tensors with semicolons."""
     names = [plan.graph.tensors[t].name.split(";")[0] for t in buffer.tensors]
     text = ", ".join(names) or buffer_label(plan, buffer)
-    return text if len(text) <= length else text[: length - 1] + "…"
+    # The tensors of a model share the beginning of their names.
+    return text if len(text) <= length else "…" + text[len(text) - max(0, length - 1) :]
 
 
 def arena_picture(plan: Plan, memory: str) -> Picture:
@@ -98,9 +99,7 @@ def _bar(plan: Plan, buffer: Buffer, index: int, column: float, unit: float, bas
     width = (buffer.last - buffer.first + 1) * column
     height = buffer.size * unit
     room = int((width - 6) / LETTER)
-    label = short_label(plan, buffer, len(name))
-    if len(label) > room:  # the tensors of a model share the beginning of their names
-        label = "…" + label[len(label) - max(0, room - 1) :]
+    label = short_label(plan, buffer, room)
     return Bar(
         x=LEFT + (buffer.first + 1) * column,
         y=base - (buffer.offset + buffer.size) * unit,

@@ -55,8 +55,8 @@ class Planning:
             "unsupported": self.refused,
         }
 
-    def lines(self) -> Iterator[str]:
-        """The table of strategies, the peak and the memory map, for people."""
+    def lines(self, width: int) -> Iterator[str]:
+        """The table of strategies, the peak and the memory map, for a terminal of this width."""
         yield f"{'order':<9}{'arena':<11}{'bytes':>12}{'bound':>12}{'gap':>9}{'seconds':>9}"
         chosen = self.chosen
         for f in self.strategies:
@@ -72,7 +72,8 @@ class Planning:
         if peak := peak_of(self.plan):
             names = ", ".join(f"{short_label(self.plan, b)} {b.size:,} B" for b in peak.buffers[:4])
             yield f"peak at {peak.operator}: {names}"
-        yield memory_map(self.plan)
+            yield ""
+        yield memory_map(self.plan, width)
         if self.refused:
             yield ""
             yield f"{len(self.refused)} operators cannot be built and are planned as opaque:"
