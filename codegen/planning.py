@@ -18,7 +18,7 @@ from codegen.errors import CodegenError
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
 from codegen.occupancy import peak_of
-from codegen.ops.base import Lowered, OpContext
+from codegen.ops.base import Lowered
 from codegen.ops.opaque import opaque, with_plain_types
 from codegen.passes import simplify
 from codegen.picture import arena_picture, buffer_label, short_label
@@ -104,14 +104,11 @@ def plan_model(
 
 
 def _lower_or_opaque(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
-    lowered, refused = {}, {}
+    lowered, refused = ops.lower_possible(graph)
     computed = {*graph.inputs, *graph.producers()}
     for node in graph.nodes:
-        try:
-            lowered[node.index] = ops.lower(OpContext(graph, node))
-        except CodegenError as error:
+        if node.index in refused:
             lowered[node.index] = opaque(graph, node, computed)
-            refused[node.index] = str(error)
     return lowered, refused
 
 

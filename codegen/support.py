@@ -7,7 +7,6 @@ from contextlib import suppress
 from codegen import ops
 from codegen.errors import CodegenError
 from codegen.graph import Graph
-from codegen.ops.base import OpContext
 from codegen.passes import simplify
 
 
@@ -19,10 +18,5 @@ def unsupported_operators(graph: Graph) -> dict[int, str]:
     # Where a pass finds a node that contradicts itself, it is found again below, with its index.
     with suppress(CodegenError):
         graph = simplify(graph)
-    reasons = {}
-    for node in graph.nodes:
-        try:
-            ops.lower(OpContext(graph, node))
-        except CodegenError as error:
-            reasons[node.index] = str(error)
+    _, reasons = ops.lower_possible(graph)
     return reasons

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from codegen.errors import Unsupported
+from codegen.errors import CodegenError, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
 
@@ -74,6 +74,18 @@ def lower_all(graph: Graph, nodes: Sequence[Node]) -> dict[int, Lowered]:
     if first is not None:
         raise Unsupported(f"{first}{_others(refused[1:])}") from None
     return lowered
+
+
+def lower_possible(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
+    """What operators become, by index, and for those that no C can be written for, why."""
+    lowered: dict[int, Lowered] = {}
+    refused: dict[int, str] = {}
+    for node in graph.nodes:
+        try:
+            lowered[node.index] = lower(OpContext(graph, node))
+        except CodegenError as error:
+            refused[node.index] = str(error)
+    return lowered, refused
 
 
 def _others(nodes: Sequence[Node]) -> str:
