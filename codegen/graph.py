@@ -255,9 +255,6 @@ class Model:
     description: str
     sha256: str
     size: int
-    schema_version: int
-    signature_inputs: tuple[str, ...] = ()
-    signature_outputs: tuple[str, ...] = ()
 
     @property
     def main(self) -> Graph:

@@ -1,4 +1,4 @@
-"""A whole .tflite file: header, subgraphs, signature and the batch size."""
+"""A whole .tflite file: header, subgraphs, signatures and the batch size."""
 
 from __future__ import annotations
 
@@ -76,16 +76,13 @@ def parse_model(data: bytes, *, batch: int | None = None) -> Model:
     shared = _File(data, codes, buffers)
     graphs = [_read_graph(index, table, shared) for index, table in enumerate(_subgraphs(model))]
     _check_calls(graphs)
-    names = _signature_names(model, graphs)
+    _check_signatures(model, graphs)
     pinned = tuple(_pin_batch(graph, batch, is_main=graph is graphs[0]) for graph in graphs)
     return Model(
         graphs=pinned,
         description=text(model.Description()),
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
-        schema_version=model.Version(),
-        signature_inputs=names[0],
-        signature_outputs=names[1],
     )
 
 
@@ -173,31 +170,17 @@ def _check_calls(graphs: Sequence[Graph]) -> None:
         ) from None
 
 
-def _signature_names(
-    model: Any, graphs: Sequence[Graph]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names that the main subgraph's first signature gives its inputs and outputs, if any."""
-    found: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+def _check_signatures(model: Any, graphs: Sequence[Graph]) -> None:
+    """Nothing of them is kept, but a file whose signatures cannot be read is damaged."""
     for signature in tables(model, "SignatureDefs", "signature"):
-        index = signature.SubgraphIndex()
+        where, index = signature._tab.where, signature.SubgraphIndex()
         if index >= len(graphs):
-            raise InvalidModel(f"{signature._tab.where} names subgraph {index} of {len(graphs)}")
-        graph = graphs[index]
-        inputs = _tensor_names(signature, "Inputs", graph, graph.inputs)
-        outputs = _tensor_names(signature, "Outputs", graph, graph.outputs)
-        if index == 0 and found == ((), ()):
-            found = (inputs, outputs)
-    return found
-
-
-def _tensor_names(
-    signature: Any, field: str, graph: Graph, wanted: tuple[int, ...]
-) -> tuple[str, ...]:
-    names: dict[int, str] = {}
-    for entry in tables(signature, field, f"{signature._tab.where} entry"):
-        check_indices([entry.TensorIndex()], len(graph.tensors), f"{entry._tab.where} names")
-        names[entry.TensorIndex()] = text(entry.Name())
-    return tuple(names[t] for t in wanted) if all(t in names for t in wanted) else ()
+            raise InvalidModel(f"{where} names subgraph {index} of {len(graphs)}")
+        for field in ("Inputs", "Outputs"):
+            for entry in tables(signature, field, f"{where} entry"):
+                tensors = len(graphs[index].tensors)
+                check_indices([entry.TensorIndex()], tensors, f"{entry._tab.where} names")
+                text(entry.Name())
 
 
 def _pin_batch(graph: Graph, batch: int | None, *, is_main: bool) -> Graph:
