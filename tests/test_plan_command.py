@@ -73,10 +73,10 @@ def test_what_cannot_be_built_is_planned_and_marked(tmp_path: Path) -> None:
 
 
 @requires_models
-def test_real_models_of_every_kind_reach_their_bound(seed: int) -> None:
+def test_real_models_of_every_kind_are_planned(seed: int) -> None:
     """A sample of the deployed models, whatever their types and operators."""
     paths = app_models()
-    for path in paths[seed % 7 :: 7]:
+    for path in paths[seed % 14 :: 14]:
         result = run(path, "--board", "host", "--json")
         assert result.exit_code == 0, f"{path.name}: {result.output}"
         chosen = json.loads(result.output)["chosen"]
