@@ -11,8 +11,8 @@ typedef struct {
     const uint8_t *table;             /* 256 results, in the order of the codes as bytes */
 } cg_lookup_args;
 
-CG_KERNEL void cg_lookup_s8(const cg_lookup_args *a, const cg_src *x, const cg_dst *y,
-                            const cg_range *r)
+CG_KERNEL void cg_lookup_8(const cg_lookup_args *a, const cg_src *x, const cg_dst *y,
+                           const cg_range *r)
 {
     for (int32_t row = r->y0; row < r->y1; row++) {
         for (int32_t col = r->x0; col < r->x1; col++) {

@@ -12,7 +12,7 @@ typedef struct {
 } cg_minimum_args;
 
 CG_KERNEL void cg_minimum_s8(const cg_minimum_args *k, const cg_src *x0, const cg_src *x1,
-                           const cg_dst *y, const cg_range *r)
+                             const cg_dst *y, const cg_range *r)
 {
     for (int32_t row = r->y0; row < r->y1; row++) {
         for (int32_t col = r->x0; col < r->x1; col++) {
