@@ -119,7 +119,7 @@ def _prefix(asked: str | None, title: str) -> str:
     if asked is not None and asked != cleaned:
         raise CodegenError(
             f"--name {asked!r} cannot prefix C symbols and files (lower-case letters, digits and "
-            f"single '_', no word of C or of its library); {cleaned!r} can"
+            f"single '_', no word of C or CMake, no library's name); {cleaned!r} can"
         )
     return cleaned
 

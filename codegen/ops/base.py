@@ -242,9 +242,12 @@ class OpContext:
         """
         if tensor.dtype not in allowed:
             names = " or ".join(t.value for t in allowed)
+            remedy = "quantise the model to int8, activations included"
+            if DType.INT8 not in allowed:
+                remedy = "convert the model again with that type"
             raise self.unsupported(
                 f"{tensor.label} is {tensor.dtype.value}",
-                f"only {names} is supported here, so quantise the model to int8",
+                f"only {names} is supported here, so {remedy}",
             )
 
     def require_quant(self, tensor: Tensor) -> Quantization:

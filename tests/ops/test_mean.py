@@ -99,7 +99,7 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
         ({"constant": False}, "is computed at run time; only a constant"),
         ({"axes": (1, 4), "out_shape": (1, 1, 5, 6)}, "axis 4 does not exist in 4 dimensions"),
         ({"axes": (-5,), "out_shape": (1, 1, 5, 6)}, "axis -5 does not exist in 4 dimensions"),
-        ({"axes_type": "int64"}, "is int64; only int32 is supported here"),
+        ({"axes_type": "int64"}, "is int64; only int32 is supported here, so convert"),
         ({"out_shape": (1, 5, 6)}, r"has shape \[1, 5, 6\] where the operator makes"),
         (
             {"in_shape": (2, 2, 2, 2, 2), "axes": (0, 2, 4)},
