@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -41,6 +41,13 @@ BOARD = click.option(
 )
 
 
+def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    """The command with options, which its help lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def planner_options(command: Command) -> Command:
     """What may be asked of the planner."""
     options = (
@@ -69,9 +76,7 @@ def planner_options(command: Command) -> Command:
             help="How offsets in the arena are found.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return _with(command, options)
 
 
 def build_options(command: Command) -> Command:
@@ -88,9 +93,7 @@ def build_options(command: Command) -> Command:
             help="int8: drop QUANTIZE and DEQUANTIZE at the border.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return _with(command, options)
 
 
 class _Failure(click.ClickException):
