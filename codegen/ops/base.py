@@ -242,7 +242,7 @@ class OpContext:
         """
         if tensor.dtype not in allowed:
             names = " or ".join(t.value for t in allowed)
-            remedy = "quantise the model to int8, activations included"
+            remedy = "quantise the model to int8, activations included (representative_dataset)"
             if DType.INT8 not in allowed:
                 remedy = "convert the model again with that type"
             raise self.unsupported(
