@@ -18,8 +18,10 @@ from codegen.planner.blocks import NO_SPACING, Block, Packing, Region, Spacing, 
 from codegen.planner.branch_and_bound import TALLEST, Answer, Pair, Rectangles, Verdict, fit
 from codegen.planner.first_fit import greedy
 
-SLACK = 10
-"""Wall time may be this many times the seconds granted before it ends a search."""
+SLACK = 60
+"""Wall time may be this many times the seconds granted before it ends a search.
+
+Only a last resort: a search that a clock ends gives other bytes on a slower or busier machine."""
 
 
 @dataclass(frozen=True)
