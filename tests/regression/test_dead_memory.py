@@ -17,7 +17,7 @@ from codegen.boards import load_board
 from codegen.importer import parse_model
 from codegen.pipeline import Build, BuildOptions, build
 from codegen.plan import Home, PlanOptions
-from codegen.planner.order import STRATEGIES
+from codegen.planner import arena, order
 from codegen.verify.program import build_host_program
 from codegen.verify.session import sources_of
 from codegen.verify.sources import GeneratedSources
@@ -121,12 +121,15 @@ def test_small_networks(tmp_path: Path) -> None:
         "zoo": zoo(),
     }
     cases = {
-        f"{name} {order} {keep}": (data, PlanOptions(order=order, keep_input=keep))
+        f"{name} {rule} {keep}": (data, PlanOptions(order=rule, keep_input=keep))
         for name, data in nets.items()
-        for order, keep in (("auto", False), ("model", True))
+        for rule, keep in (("auto", False), ("model", True))
     }
-    for order in STRATEGIES:
-        cases[f"branches {order}"] = (nets["branches"], PlanOptions(order=order))
+    for name in order.STRATEGIES:
+        cases[f"branches {name}"] = (nets["branches"], PlanOptions(order=name))
+    for strategy in arena.STRATEGIES:
+        for name in ("branches", "lags", "skips"):
+            cases[f"{name} {strategy}"] = (nets[name], PlanOptions(arena=strategy))
     assert_untouched(cases, tmp_path)
 
 

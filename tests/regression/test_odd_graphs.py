@@ -185,7 +185,7 @@ def batch_of_seven() -> bytes:
 
 PLANS = {
     "default": PlanOptions(),
-    "kept": PlanOptions(keep_input=True, order="model"),
+    "kept": PlanOptions(keep_input=True, order="model", arena="pingpong"),
     "caller": PlanOptions(caller_io=True),
     "both": PlanOptions(caller_io=True, keep_input=True, order="bfs"),
     "two-ended": PlanOptions(order="dfs", arena="two-ended"),
