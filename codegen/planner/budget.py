@@ -8,6 +8,7 @@ from itertools import islice
 from codegen.board_schema import Board
 from codegen.errors import OverBudget
 from codegen.graph import Graph, Node
+from codegen.occupancy import live_at
 from codegen.plan import Buffer, Home
 from codegen.planner.blocks import align_up
 
@@ -28,10 +29,8 @@ def over_budget(
     peak: int,
 ) -> OverBudget:
     """The error with needed and available bytes, the operator at the peak and what lives there."""
-    live = sorted(
-        (b for b in buffers if b.home is Home.ARENA and b.first <= peak <= b.last),
-        key=lambda b: -b.size,
-    )
+    in_arena = [b for b in buffers if b.home is Home.ARENA]
+    live = sorted(live_at(in_arena, peak), key=lambda b: -b.size)
     names = ", ".join(
         f"{graph.tensors[b.tensors[0]].label if b.tensors else 'scratch'} {kib(b.size)}"
         for b in live[:4]
