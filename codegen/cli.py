@@ -24,6 +24,7 @@ from codegen.pipeline import Build, BuildOptions, build, fits
 from codegen.plan import PlanOptions
 from codegen.planner import arena, order
 from codegen.planner.budget import with_advice
+from codegen.target import Kernels
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,6 +75,13 @@ def planner_options(command: Command) -> Command:
             default="auto",
             show_default=True,
             help="How offsets in the arena are found.",
+        ),
+        click.option(
+            "--kernels",
+            type=click.Choice(["auto", *(family.value for family in Kernels)]),
+            default="auto",
+            show_default=True,
+            help="Instructions that kernels are written for; auto: what the board's core has.",
         ),
     )
     return _with(command, options)
@@ -315,6 +323,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
         arena=options["arena_name"],
         keep_input=options["keep_input"],
         caller_io=options["io_buffers"] == "caller",
+        kernels=options["kernels"],
     )
 
 

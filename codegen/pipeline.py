@@ -42,7 +42,13 @@ class BuildOptions:
         plan = self.plan
         flags = ["--keep-input"] * plan.keep_input + ["--io-buffers caller"] * plan.caller_io
         return " ".join(
-            [f"--io {self.io}", f"--order {plan.order}", f"--arena {plan.arena}", *flags]
+            [
+                f"--io {self.io}",
+                f"--order {plan.order}",
+                f"--arena {plan.arena}",
+                f"--kernels {plan.kernels}",
+                *flags,
+            ]
         )
 
 

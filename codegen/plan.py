@@ -178,6 +178,7 @@ class PlanOptions:
     arena: str = "auto"
     keep_input: bool = False
     caller_io: bool = False
+    kernels: str = "auto"
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Plan, PlanOptions
 from codegen.planner.build import plan_prepared, prepare
 from codegen.planner.compare import StrategyFigures, chosen_figures, compare_strategies
+from codegen.target import Target, target_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ def plan_model(
     with suppress(CodegenError):
         graph = simplify(graph)
     graph = with_plain_types(graph)
-    lowered, refused = _lower_or_opaque(graph)
+    lowered, refused = _lower_or_opaque(graph, target_of(board.cpu, options.kernels))
     progress("finding orders")
     prepared = prepare(graph, options, lowered)
     strategies = []
@@ -103,8 +104,8 @@ def plan_model(
     return Planning(plan, tuple(strategies), refused)
 
 
-def _lower_or_opaque(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
-    lowered, refused = ops.lower_possible(graph)
+def _lower_or_opaque(graph: Graph, target: Target) -> tuple[dict[int, Lowered], dict[int, str]]:
+    lowered, refused = ops.lower_possible(graph, target)
     computed = {*graph.inputs, *graph.producers()}
     for node in graph.nodes:
         if node.index in refused:

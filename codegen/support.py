@@ -8,6 +8,7 @@ from codegen import ops
 from codegen.errors import CodegenError
 from codegen.graph import Graph
 from codegen.passes import simplify
+from codegen.target import PORTABLE
 
 
 def unsupported_operators(graph: Graph) -> dict[int, str]:
@@ -18,5 +19,5 @@ def unsupported_operators(graph: Graph) -> dict[int, str]:
     # Where a pass finds a node that contradicts itself, it is found again below, with its index.
     with suppress(CodegenError):
         graph = simplify(graph)
-    _, reasons = ops.lower_possible(graph)
+    _, reasons = ops.lower_possible(graph, PORTABLE)
     return reasons

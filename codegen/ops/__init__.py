@@ -11,6 +11,7 @@ from functools import cache
 from codegen.errors import CodegenError, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.target import Target
 
 _KINDS_NAMED = 4
 # More than any microcontroller has; planning and its proof look at every byte.
@@ -55,7 +56,7 @@ def _way_out(node: Node) -> str:
     return f"replace it in the model ({len(registry())} operators are: see docs/operators.md)"
 
 
-def lower_all(graph: Graph, nodes: Sequence[Node]) -> dict[int, Lowered]:
+def lower_all(graph: Graph, nodes: Sequence[Node], target: Target) -> dict[int, Lowered]:
     """Operator index -> what it becomes.
 
     Raises:
@@ -67,7 +68,7 @@ def lower_all(graph: Graph, nodes: Sequence[Node]) -> dict[int, Lowered]:
     first: Unsupported | None = None
     for node in nodes:
         try:
-            lowered[node.index] = lower(OpContext(graph, node))
+            lowered[node.index] = lower(OpContext(graph, node, target))
         except Unsupported as error:
             first = first or error
             refused.append(node)
@@ -76,13 +77,13 @@ def lower_all(graph: Graph, nodes: Sequence[Node]) -> dict[int, Lowered]:
     return lowered
 
 
-def lower_possible(graph: Graph) -> tuple[dict[int, Lowered], dict[int, str]]:
+def lower_possible(graph: Graph, target: Target) -> tuple[dict[int, Lowered], dict[int, str]]:
     """What operators become, by index, and for those that no C can be written for, why."""
     lowered: dict[int, Lowered] = {}
     refused: dict[int, str] = {}
     for node in graph.nodes:
         try:
-            lowered[node.index] = lower(OpContext(graph, node))
+            lowered[node.index] = lower(OpContext(graph, node, target))
         except CodegenError as error:
             refused[node.index] = str(error)
     return lowered, refused

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from codegen.errors import InvalidModel, Unsupported
 from codegen.fixed_point import integer_range
 from codegen.graph import Attribute, DType, Graph, Node, Quantization, Tensor
+from codegen.target import PORTABLE, Target
 
 Map = tuple[int, int, int, int]
 
@@ -179,10 +180,11 @@ class Lowered:
 
 @dataclass(frozen=True)
 class OpContext:
-    """One node with its tensors, and the errors that name it."""
+    """One node with its tensors, what it is lowered for, and the errors that name it."""
 
     graph: Graph
     node: Node
+    target: Target = PORTABLE
 
     def input(self, position: int) -> Tensor:
         """The tensor at `position`.

@@ -33,6 +33,7 @@ from codegen.planner.order import OrderResult
 from codegen.planner.order_problem import lowered_traits, order_problem
 from codegen.planner.place import Placement, place_tensors, scratch_name
 from codegen.planner.steps import Places, call_steps
+from codegen.target import target_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,9 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
-    prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes))
+    prepared = prepare(
+        graph, options, ops.lower_all(graph, graph.nodes, target_of(board.cpu, options.kernels))
+    )
     return plan_prepared(graph, board, options, prepared)
 
 

@@ -16,6 +16,7 @@ from codegen.passes import simplify
 from codegen.plan import Plan, PlanOptions
 from codegen.planner.build import build_plan, prepare
 from codegen.planner.order import OrderResult
+from codegen.target import PORTABLE
 from tests.ops.equality import assert_equal
 from tests.tflite_builder import ModelBuilder
 
@@ -61,7 +62,7 @@ def plan_of(data: bytes, options: PlanOptions) -> Plan:
 
 def orders_of(data: bytes, options: PlanOptions) -> Mapping[str, OrderResult]:
     graph = simplify(parse_model(data).main)
-    return prepare(graph, options, lower_all(graph, graph.nodes)).orders
+    return prepare(graph, options, lower_all(graph, graph.nodes, PORTABLE)).orders
 
 
 @pytest.mark.parametrize("order", STRATEGIES)
