@@ -22,7 +22,7 @@ from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
 from codegen.pipeline import Build, BuildOptions, build, fits
 from codegen.plan import PlanOptions
-from codegen.planner import arena, order
+from codegen.planner import arena, forms, order
 from codegen.planner.budget import with_advice
 from codegen.target import Kernels
 
@@ -75,6 +75,13 @@ def planner_options(command: Command) -> Command:
             default="auto",
             show_default=True,
             help="How offsets in the arena are found.",
+        ),
+        click.option(
+            "--memory",
+            type=click.Choice(list(forms.MODES)),
+            default="balanced",
+            show_default=True,
+            help="Least memory, the fastest kernels within 10 % of it, or the fastest that fit.",
         ),
         click.option(
             "--kernels",
@@ -321,6 +328,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
     return PlanOptions(
         order=options["order_name"],
         arena=options["arena_name"],
+        memory=options["memory"],
         keep_input=options["keep_input"],
         caller_io=options["io_buffers"] == "caller",
         kernels=options["kernels"],

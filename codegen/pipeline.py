@@ -46,6 +46,7 @@ class BuildOptions:
                 f"--io {self.io}",
                 f"--order {plan.order}",
                 f"--arena {plan.arena}",
+                f"--memory {plan.memory}",
                 f"--kernels {plan.kernels}",
                 *flags,
             ]
@@ -132,7 +133,7 @@ def _prefix(asked: str | None, title: str) -> str:
 
 def fits(model: Model, board: Board, options: BuildOptions) -> bool:
     """Whether the model fits a board with the quickest strategies; others may fit it onto more."""
-    quick = replace(options.plan, order="model", arena="greedy")
+    quick = replace(options.plan, order="model", arena="greedy", memory="min")
     try:
         build_plan(prepare_graph(model, options), board, quick)
     except OverBudget:

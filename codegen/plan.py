@@ -137,15 +137,29 @@ class Loop:
 Step = KernelStep | Loop
 
 
+@dataclass(frozen=True)
+class Form:
+    """One way to compute an operator: its kernels, their scratch in bytes, modelled cycles."""
+
+    kernels: tuple[str, ...]
+    scratch: int
+    cost: int
+    taken: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What one operator became: steps, and copies that shared memory makes superfluous."""
+    """What one operator became: steps, and copies that shared memory makes superfluous.
+
+    `lowered` has the calls that were chosen; `forms` what they were chosen from, if there was more.
+    """
 
     node: Node
     lowered: Lowered
     steps: tuple[Step, ...]
     dropped: tuple[Call, ...] = ()
     note: str = ""
+    forms: tuple[Form, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +186,11 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the user asked of the planner."""
+    """What the user asked of the planner; `memory` is a key of `planner.forms.MODES`."""
 
     order: str = "auto"
     arena: str = "auto"
+    memory: str = "balanced"
     keep_input: bool = False
     caller_io: bool = False
     kernels: str = "auto"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from codegen.ops.base import Access, RowMap
@@ -18,6 +19,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
         "board": plan.board.name,
         "order": plan.order_strategy,
         "arena": plan.arena_strategy,
+        "memory": plan.options.memory,
         "lower_bound_bytes": plan.lower_bound,
         "memories": [
             {
@@ -72,6 +74,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "inputs": [t for t in node.inputs if t >= 0],
         "outputs": list(node.outputs),
         "note": layer.note,
+        "forms": [asdict(form) for form in layer.forms],
         "views": _views(layer),
         "steps": [_step(step) for step in layer.steps],
     }

@@ -13,8 +13,9 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +125,7 @@ class Table:
     values: NDArray[np.generic]
     kind: TableKind
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str, str]:
         """What makes two tables the same: their kind, element type and bytes."""
         digest = hashlib.sha256(self.values.tobytes()).hexdigest()
@@ -147,6 +148,7 @@ class Call:
         rows_per_step: output rows that the kernel makes in one go (see Alias.ROW).
         pointwise: over dense maps of equal size the call may run on one flat row of elements;
             an input of one element serves all of them.
+        cost: modelled cycles of the whole call on the target; 0 where nothing is chosen by it.
     """
 
     kernel: str
@@ -158,6 +160,7 @@ class Call:
     scratch: int = 0
     rows_per_step: int = 1
     pointwise: bool = False
+    cost: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,12 +173,34 @@ class Lowered:
         macs: multiply-accumulates of the mathematical operator, padding taps included.
         view_of: the input whose bytes the only output repeats unchanged; the planner lets both
             share memory and drops the calls wherever lifetimes allow.
+        alternatives: other calls that write the same bytes, each way with its own scratch, steps
+            and promises about overwritten inputs. `calls` is the one that needs the least memory;
+            every way states its cost, by which the planner weighs time against memory.
     """
 
     calls: tuple[Call, ...]
     summary: str = ""
     macs: int = 0
     view_of: int | None = None
+    alternatives: tuple[tuple[Call, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.alternatives and not all(map(form_cost, self.forms)):
+            raise AssertionError(f"{self.summary}: forms without a cost cannot be chosen from")
+
+    @property
+    def forms(self) -> tuple[tuple[Call, ...], ...]:
+        """Every way to compute the operator, the one of least memory first."""
+        return (self.calls, *self.alternatives)
+
+    def taking(self, form: int) -> Lowered:
+        """The same operator with the calls of one form and nothing left to choose."""
+        return replace(self, calls=self.forms[form], alternatives=())
+
+
+def form_cost(calls: Sequence[Call]) -> int:
+    """Modelled cycles of one way to compute an operator."""
+    return sum(call.cost for call in calls)
 
 
 @dataclass(frozen=True)

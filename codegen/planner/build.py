@@ -9,12 +9,11 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph, Node
-from codegen.ops.base import Lowered
+from codegen.ops.base import Lowered, form_cost
 from codegen.plan import (
     BranchBuffer,
-    Buffer,
     Constant,
-    Home,
+    Form,
     Layer,
     MemoryUse,
     Plan,
@@ -29,9 +28,10 @@ from codegen.planner.constants import (
     used_bytes,
     wanted_constants,
 )
+from codegen.planner.forms import choose_forms
 from codegen.planner.order import OrderResult
-from codegen.planner.order_problem import lowered_traits, order_problem
-from codegen.planner.place import Placement, place_tensors, scratch_name
+from codegen.planner.order_problem import lowered_problem
+from codegen.planner.place import Placement, arena_sizes, place_tensors, scratch_name
 from codegen.planner.steps import Places, call_steps
 from codegen.target import target_of
 
@@ -71,10 +71,11 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
 
 def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Prepared) -> Plan:
     """Plan a model whose operators are lowered; see `build_plan`."""
-    chosen, placed = _best(graph, board, options, prepared)
-    nodes, lowered = placed.nodes, prepared.lowered
+    chosen, lean = _best(graph, board, options, prepared)
+    placed, taken = choose_forms(graph, board, options, lean)
+    nodes = placed.nodes
     called = [(node, call) for node in nodes for call in placed.calls[node.index]]
-    arena_bytes = _arena_bytes(placed.buffers, board)
+    arena_bytes = arena_sizes(placed.buffers, board)
     constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
     constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
     tensors = {**placed.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
@@ -89,7 +90,8 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
         arena_strategy=placed.solution.strategy,
         arena_seconds=placed.solution.seconds,
         layers=tuple(
-            _layer(graph, node, lowered[node.index], placed, places, written) for node in nodes
+            _layer(graph, node, _forms(lean, node, taken), placed, places, written)
+            for node in nodes
         ),
         buffers=(*placed.buffers, *constant_buffers),
         constants=constants,
@@ -145,12 +147,13 @@ def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict
 def _layer(
     graph: Graph,
     node: Node,
-    lowered: Lowered,
+    forms: tuple[Form, ...],
     placed: Placement,
     places: Places,
     written: Mapping[str, str],
 ) -> Layer:
-    notes = [placed.storage.note(node, lowered) or _lag_note(node, placed)]
+    lowered = placed.lowered[node.index]
+    notes = [placed.storage.note(node, lowered) or _lag_note(node, placed), _form_note(forms)]
     if node.index not in placed.storage.views:
         notes += [written.get(placed.tensors[t], "") for t in node.outputs if t in placed.tensors]
     return Layer(
@@ -159,7 +162,36 @@ def _layer(
         tuple(_steps(graph, node, placed, places)),
         placed.storage.superfluous(node, lowered),
         "; ".join(dict.fromkeys(note for note in notes if note)),
+        forms,
     )
+
+
+def _forms(lean: Placement, node: Node, taken: Mapping[int, int]) -> tuple[Form, ...]:
+    """What the node's calls were chosen from; nothing where there was no choice."""
+    if node.index not in taken:
+        return ()
+    return tuple(
+        Form(
+            kernels=tuple(call.kernel for call in calls),
+            scratch=max((call.scratch for call in calls), default=0),
+            cost=form_cost(calls),
+            taken=number == taken[node.index],
+        )
+        for number, calls in enumerate(lean.lowered[node.index].forms)
+    )
+
+
+def _form_note(forms: Sequence[Form]) -> str:
+    """What the choice came to: the cycles taken, and those that more memory would take."""
+    if not forms:
+        return ""
+    taken = next(form for form in forms if form.taken)
+    text = f"about {taken.cost:,} cycles"
+    if taken.cost < forms[0].cost:
+        scratch = f" with {taken.scratch:,} B of scratch" if taken.scratch else ""
+        text += f"{scratch}, {forms[0].cost:,} in the leanest form"
+    fastest = min(form.cost for form in forms)
+    return text + (f", {fastest:,} with more memory" if fastest < taken.cost else "")
 
 
 def _lag_note(node: Node, placed: Placement) -> str:
@@ -190,23 +222,7 @@ def _orders(
     graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
 ) -> dict[str, order.OrderResult]:
     """What every order strategy comes to, with the sharing that storage will find."""
-    borders = {*graph.inputs, *graph.outputs} if options.caller_io else set()
-    problem = order_problem(
-        graph,
-        lowered_traits(graph, lowered, fixed=borders),
-        external=borders,
-        keep_inputs=options.keep_input,
-    )
-    return order.compare_orders(graph, problem)
-
-
-def _arena_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
-    """Memory -> size of its arena, in the board's order, unused memories left out."""
-    ends: dict[str, int] = {}
-    for b in buffers:
-        if b.home is Home.ARENA:
-            ends[b.memory] = max(ends.get(b.memory, 0), b.offset + b.size)
-    return {name: ends[name] for name in board.placement.arena if name in ends}
+    return order.compare_orders(graph, lowered_problem(graph, lowered, options))
 
 
 def _memory_use(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from codegen.graph import DType, Graph, Node
 from codegen.ops.base import Access, Alias, Call, Lowered, nhwc
+from codegen.plan import PlanOptions
 from codegen.planner.lag import distance_above, distance_below
 from codegen.planner.order_cost import OrderProblem, Overlap, Work
 
@@ -117,6 +118,19 @@ def _computed(graph: Graph, node: Node) -> tuple[int, ...]:
 def _takes_bytes(graph: Graph, tensor: int) -> bool:
     """Constants lie in flash; variables lie in memory of their own, whatever the order."""
     return not graph.tensors[tensor].is_constant and not graph.tensors[tensor].is_variable
+
+
+def lowered_problem(
+    graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
+) -> OrderProblem:
+    """The problem of a graph whose operators are lowered, with the sharing that storage finds."""
+    borders = {*graph.inputs, *graph.outputs} if options.caller_io else set()
+    return order_problem(
+        graph,
+        lowered_traits(graph, lowered, fixed=borders),
+        external=borders,
+        keep_inputs=options.keep_input,
+    )
 
 
 def order_problem(

@@ -33,6 +33,7 @@ class Placement:
 
     Attributes:
         nodes: in execution order.
+        lowered: node index -> what the node becomes.
         storage: which tensors share a buffer.
         calls: node index -> the kernel calls that still need code.
         buffers: all that is no constant, with addresses; those of the storage's groups first.
@@ -42,6 +43,7 @@ class Placement:
     """
 
     nodes: tuple[Node, ...]
+    lowered: Mapping[int, Lowered]
     storage: Storage
     calls: Mapping[int, Sequence[Call]]
     buffers: tuple[Buffer, ...]
@@ -66,8 +68,11 @@ def place_tensors(
     options: PlanOptions,
     nodes: tuple[Node, ...],
     lowered: Mapping[int, Lowered],
+    seconds: float | None = None,
 ) -> Placement:
     """Decide storage, row lag and addresses for the nodes in this order.
+
+    `seconds` bounds the work of the arena strategy instead of its own limit.
 
     Raises:
         OverBudget: if the RAM of the board does not suffice.
@@ -82,8 +87,10 @@ def place_tensors(
     spacing = Spacing(_nearness(lags, groups))
     buffers = (*groups, *scratch)
     follows = followed_buffers(graph, nodes, tensors, groups)
-    solution, placed = _place(buffers, accesses, follows, spacing, board, options, nodes, graph)
-    return Placement(nodes, storage, calls, placed, tensors, lags, solution)
+    solution, placed = _place(
+        buffers, accesses, follows, spacing, board, options, nodes, graph, seconds
+    )
+    return Placement(nodes, lowered, storage, calls, placed, tensors, lags, solution)
 
 
 def _group_buffers(
@@ -111,6 +118,15 @@ def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
     return Home.ARENA, 0
 
 
+def arena_sizes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
+    """Memory -> size of its arena, in the board's order, unused memories left out."""
+    ends: dict[str, int] = {}
+    for b in buffers:
+        if b.home is Home.ARENA:
+            ends[b.memory] = max(ends.get(b.memory, 0), b.offset + b.size)
+    return {name: ends[name] for name in board.placement.arena if name in ends}
+
+
 def scratch_name(node: Node) -> str:
     """The buffer of a node's kernel scratch."""
     return f"scratch{node.index}"
@@ -135,6 +151,7 @@ def _place(
     options: PlanOptions,
     nodes: Sequence[Node],
     graph: Graph,
+    seconds: float | None,
 ) -> tuple[Solution, tuple[Buffer, ...]]:
     """Addresses for everything in the arena."""
     if options.arena != "auto" and options.arena not in arena.STRATEGIES:
@@ -150,10 +167,10 @@ def _place(
     memories = [board.memory(m) for m in board.placement.arena]
     regions = [Region(m.name, m.usable, m.alignment) for m in memories]
     try:
-        solution = arena.allocate(options.arena, blocks, regions, spacing)
+        solution = arena.allocate(options.arena, blocks, regions, spacing, seconds)
     except DoesNotFit:
         unlimited = Region("", None, max(r.alignment for r in regions))
-        need = arena.allocate(options.arena, blocks, [unlimited], spacing).bytes
+        need = arena.allocate(options.arena, blocks, [unlimited], spacing, seconds).bytes
         _, peak = lower_bound(blocks, unlimited.alignment, spacing)
         raise over_budget(graph, board, nodes, buffers, need, peak) from None
     kept = {name: part.size for pair in solution.pairs for part in pair for name in part.blocks}

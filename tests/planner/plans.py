@@ -165,6 +165,7 @@ class PlanWriter:
                 "inputs": list(inputs),
                 "outputs": list(outputs),
                 "note": "",
+                "forms": [],
                 "views": list(views),
                 "steps": list(steps),
             }
@@ -196,6 +197,7 @@ class PlanWriter:
             "board": "none",
             "order": "model",
             "arena": "hand",
+            "memory": "min",
             "lower_bound_bytes": 0,
             "memories": [
                 {"name": "ram", "kind": "ram", "arena_bytes": arena, "used": arena} | memory,

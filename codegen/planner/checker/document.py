@@ -202,6 +202,15 @@ Step = Annotated[
 ]
 
 
+class Form(_Model):
+    """One way to compute an operator: its kernels, their scratch in bytes, modelled cycles."""
+
+    kernels: tuple[Name, ...]
+    scratch: Count
+    cost: Annotated[StrictInt, Field(ge=0)]
+    taken: StrictBool
+
+
 class Layer(_Model):
     """What one operator became."""
 
@@ -212,6 +221,7 @@ class Layer(_Model):
     inputs: tuple[Count, ...]
     outputs: tuple[Count, ...]
     note: StrictStr
+    forms: tuple[Form, ...]
     views: tuple[Share, ...]
     steps: tuple[Step, ...]
 
@@ -225,6 +235,7 @@ class Document(_Model):
     board: StrictStr
     order: StrictStr
     arena: StrictStr
+    memory: StrictStr
     lower_bound_bytes: Bytes
     memories: tuple[Memory, ...]
     inputs: tuple[Count, ...]

@@ -140,6 +140,8 @@ def _layer(index: Index, layer: Layer) -> Iterator[str]:
     for number, share in enumerate(layer.views):
         for fault in _share(index, layer, share):
             yield f", view {number}: {fault}"
+    for fault in _forms(layer):
+        yield f": {fault}"
     known = {*layer.inputs, *layer.outputs}
     for fault in _loops(layer.steps, ()):
         yield f": {fault}"
@@ -154,6 +156,19 @@ def _layer(index: Index, layer: Layer) -> Iterator[str]:
             if view.tensor in index.tensors and view.tensor not in layer.outputs:
                 label = index.label(view.tensor)
                 yield f", step {path}: writes {label}, which is no output of the layer"
+
+
+def _forms(layer: Layer) -> Iterator[str]:
+    """Of several ways one is taken, and its kernels are those that run."""
+    if not layer.forms:
+        return
+    taken = [form for form in layer.forms if form.taken]
+    if len(taken) != 1:
+        yield f"{len(taken)} of its {len(layer.forms)} forms are taken, not one"
+        return
+    for _, kernel, _ in loops_entered_once(layer.steps):
+        if kernel.kernel not in taken[0].kernels:
+            yield f"{kernel.kernel} runs, which is not part of the form that is taken"
 
 
 def _loops(steps: Iterable[Step], outer: tuple[str, ...]) -> Iterator[str]:
