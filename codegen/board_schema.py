@@ -210,6 +210,10 @@ class Dma(_Table):
     max_stride: Size | None = None
     alignment: Alignment = 1
     """Of addresses, lengths and strides."""
+    queue: Annotated[StrictInt, Field(ge=2, le=256)] = 16
+    """Transfers that may be started before the first of them is waited for."""
+    port: Name = "cpu"
+    """File in runtime_c/hal/ports that drives DMA and NPU; cpu: plain C for any board."""
 
 
 class NpuOperator(_Table):
@@ -241,7 +245,7 @@ class Npu(_Table):
     depthwise_tap_multiple: Count = 1
     """Kernel taps per channel are rounded up to this in depthwise and pooling."""
     elements_per_cycle: Rate
-    """Element-wise operators."""
+    """Element-wise operators and SOFTMAX."""
     input_channel_multiple: Count = 1
     """Input channels are rounded up to this in the cost of dense operators."""
     output_channel_multiple: Count = 1

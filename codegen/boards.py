@@ -128,7 +128,8 @@ def _engine_lines(board: Board) -> Iterator[str]:
 
 
 def _shipped() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(data_dir("boards").glob("*.toml"))}
+    paths = {path.stem: path for path in data_dir("boards").glob("*.toml")}
+    return dict(sorted(paths.items()))
 
 
 def _find(name_or_path: str) -> Path:

@@ -248,18 +248,29 @@ def plan_command(
 
 @cli.command("inspect")
 @MODEL
+@click.option("--board", "board_name", help="Show too which engine of this board runs what.")
 @BATCH
 @JSON
-def inspect_command(model_path: Path, batch: int | None, as_json: bool) -> None:
+def inspect_command(
+    model_path: Path, board_name: str | None, batch: int | None, as_json: bool
+) -> None:
     """Show what is in a model and what it costs."""
+    from codegen.engine_table import engine_dict, engine_lines, engine_rows
     from codegen.inspection import inspect_model, inspection_dict, inspection_text
     from codegen.support import unsupported_operators
 
     model = load_model(model_path, batch=batch)
+    board = boards.load_board(board_name) if board_name else None
     refused = unsupported_operators(model.main)
     report = inspect_model(model, model_path.stem, refused)
-    text = f"{json.dumps(inspection_dict(report), indent=2)}\n" if as_json else None
-    click.echo(text or inspection_text(report), nl=False)
+    rows = engine_rows(model.main, board) if board else ()
+    if as_json:
+        engines = {"engines": engine_dict(rows, board)} if board else {}
+        click.echo(json.dumps(inspection_dict(report) | engines, indent=2))
+        return
+    click.echo(inspection_text(report), nl=False)
+    if board:
+        click.echo("\n" + "\n".join(engine_lines(rows, board)))
 
 
 @cli.command("check")

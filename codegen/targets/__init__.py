@@ -1,0 +1,1 @@
+"""What computes: which operators an engine takes, under which limits, and in how many cycles."""
