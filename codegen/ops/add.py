@@ -1,6 +1,6 @@
-"""ADD, int8, with broadcasting and a fused activation.
+"""ADD with broadcasting and a fused activation.
 
-Maths: TFLite's reference `Add`: operands with 20 more bits at twice the larger scale, two
+Maths, int8: TFLite's reference `Add`: operands with 20 more bits at twice the larger scale, two
 roundings at each of the three changes of scale.
 """
 
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
+from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.float32 import float_binary
 from codegen.ops.requantize import clamp_params, factor, fused_activation
 
 KERNEL = Kernel("cg_add_s8", "cg_add.h", "cg_add_args")
 EXTRA_BITS = 20
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def sum_of(context: OpContext, sign: int) -> Lowered:
@@ -20,7 +22,9 @@ def sum_of(context: OpContext, sign: int) -> Lowered:
 
     Shapes: a and b of any shapes that broadcast -> y of the common one.
     """
-    operands = a, b, y = int8_operands(context)
+    operands = a, b, y = operands_of(context, *TYPES)
+    if a.dtype is DType.FLOAT32:
+        return float_binary(context, "cg_add_f32" if sign > 0 else "cg_sub_f32", operands)
     a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
     common = 2 * max(a_quant.scale, b_quant.scale)
     a_multiplier, a_shift = factor(context, a_quant.scale / common)
@@ -54,6 +58,6 @@ SPEC = OpSpec(
     name="ADD",
     max_version=5,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="broadcasting, fused activation",
 )

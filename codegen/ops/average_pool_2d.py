@@ -1,24 +1,24 @@
-"""AVERAGE_POOL_2D: int8, any window, stride and padding.
+"""AVERAGE_POOL_2D: any window, stride and padding.
 
-Maths (docs/numerics.md): the mean of the codes inside the map, halves away from code 0.
+Maths (docs/numerics.md): the mean of the elements inside the map; codes round halves away
+from code 0.
 """
 
 from __future__ import annotations
 
-from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.pooling import lower_pool
+from codegen.ops.pooling import TYPES, lower_pool
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[n,h,w,c] -> y[n,oh,ow,c]."""
-    return lower_pool(context, "cg_average_pool_2d_s8")
+    return lower_pool(context, "cg_average_pool_2d")
 
 
 SPEC = OpSpec(
     name="AVERAGE_POOL_2D",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="any window, stride, padding and fused activation",
 )

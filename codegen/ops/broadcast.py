@@ -40,16 +40,17 @@ class Kernel:
     args: str
 
 
-def int8_operands(context: OpContext) -> tuple[Tensor, Tensor, Tensor]:
-    """Both operands and the output: int8, and of shapes that broadcast to the output's.
+def operands_of(context: OpContext, *types: DType) -> tuple[Tensor, Tensor, Tensor]:
+    """Both operands and the output: all of one of `types`, with shapes that broadcast.
 
     Raises:
-        Unsupported: for another type.
+        Unsupported: for another type, or a mixture.
         InvalidModel: for shapes that do not go together.
     """
     a, b, y = context.input(0), context.input(1), context.output()
-    for tensor in (a, b, y):
-        context.require_type(tensor, DType.INT8)
+    context.require_type(a, *types)
+    for tensor in (b, y):
+        context.require_type(tensor, a.dtype)
     try:
         shape = np.broadcast_shapes(a.shape, b.shape)
     except ValueError:

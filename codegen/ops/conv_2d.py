@@ -1,22 +1,41 @@
-"""CONV_2D: int8, dense or grouped, any stride, dilation and padding.
+"""CONV_2D: dense or grouped, any stride, dilation and padding.
 
-Maths: TFLite's reference `ConvPerChannel`: sums of (x - zero point) * w plus bias, requantised by
-in_scale * filter_scale / out_scale per channel with two roundings, then clamped.
+Maths, int8: TFLite's reference `ConvPerChannel`: sums of (x - zero point) * w plus bias,
+requantised by in_scale * filter_scale / out_scale per channel with two roundings, then clamped.
+float32: the sum of x * w in the order of the filter, plus bias, clamped.
 """
 
 from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.float32 import float_convolution_params
+from codegen.ops.forms import Form, data_types, select_form
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+
+FORMS = (
+    Form(
+        types=(DType.INT8, DType.INT8, DType.INT8),
+        kernel="cg_conv_2d_s8",
+        header="cg_conv_2d.h",
+        args="cg_conv_2d_args",
+        params=convolution_params,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.FLOAT32, DType.FLOAT32),
+        kernel="cg_conv_2d_f32",
+        header="cg_conv_2d_f32.h",
+        args="cg_conv_2d_f32_args",
+        params=float_convolution_params,
+    ),
+)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[n,h,w,ci], filter[co,kh,kw,ci/groups], bias[co] -> y[n,oh,ow,co]."""
     x, filters, y = context.input(0), context.input(1), context.output()
-    for tensor in (x, filters, y):
-        context.require_type(tensor, DType.INT8)
+    form = select_form(context, FORMS)
     if len(x.shape) != 4 or len(filters.shape) != 4:
         raise context.invalid(f"{x.label} and {filters.label} must have four dimensions")
     n, h, w, channels_in = x.shape
@@ -28,15 +47,15 @@ def lower(context: OpContext) -> Lowered:
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 
     call = Call(
-        kernel="cg_conv_2d_s8",
-        header="cg_conv_2d.h",
-        args="cg_conv_2d_args",
+        kernel=form.kernel,
+        header=form.header,
+        args=form.args,
         params=(
             *view.params(),
             *view.dilation_params(),
             ("group_in", group_in),
             ("group_out", channels // groups),
-            *convolution_params(context, x, filters, y, axis=0),
+            *form.params(context, x, filters, y, 0),
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
@@ -53,9 +72,9 @@ SPEC = OpSpec(
     name="CONV_2D",
     max_version=8,
     lower=lower,
-    types=(DType.INT8,),
+    types=data_types(FORMS),
     notes=(
         "any stride, dilation, padding, groups and fused activation; weights per "
-        "tensor or per channel, constant; bias int32 or absent"
+        "tensor or per channel, constant; bias int32 (of float data float32) or absent"
     ),
 )

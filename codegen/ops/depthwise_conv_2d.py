@@ -1,4 +1,4 @@
-"""DEPTHWISE_CONV_2D: int8, any depth multiplier, stride, dilation and padding.
+"""DEPTHWISE_CONV_2D: any depth multiplier, stride, dilation and padding.
 
 Maths: as CONV_2D with one input channel per output channel. One filter scale or one per channel:
 the sums are rounded twice either way (docs/numerics.md).
@@ -8,8 +8,27 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.float32 import float_convolution_params
+from codegen.ops.forms import Form, data_types, select_form
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+
+FORMS = (
+    Form(
+        types=(DType.INT8, DType.INT8, DType.INT8),
+        kernel="cg_depthwise_conv_2d_s8",
+        header="cg_depthwise_conv_2d.h",
+        args="cg_depthwise_conv_2d_args",
+        params=convolution_params,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.FLOAT32, DType.FLOAT32),
+        kernel="cg_depthwise_conv_2d_f32",
+        header="cg_depthwise_conv_2d_f32.h",
+        args="cg_depthwise_conv_2d_f32_args",
+        params=float_convolution_params,
+    ),
+)
 
 
 def lower(context: OpContext) -> Lowered:
@@ -18,8 +37,7 @@ def lower(context: OpContext) -> Lowered:
     The multiplier follows from the shapes; the option of that name is not looked at, as in LiteRT.
     """
     x, filters, y = context.input(0), context.input(1), context.output()
-    for tensor in (x, filters, y):
-        context.require_type(tensor, DType.INT8)
+    form = select_form(context, FORMS)
     if len(x.shape) != 4 or len(filters.shape) != 4 or filters.shape[0] != 1:
         raise context.invalid(f"{x.label} and {filters.label} must be [n,h,w,c] and [1,h,w,c]")
     n, h, w, channels_in = x.shape
@@ -31,15 +49,15 @@ def lower(context: OpContext) -> Lowered:
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
 
     call = Call(
-        kernel="cg_depthwise_conv_2d_s8",
-        header="cg_depthwise_conv_2d.h",
-        args="cg_depthwise_conv_2d_args",
+        kernel=form.kernel,
+        header=form.header,
+        args=form.args,
         params=(
             *view.params(),
             *view.dilation_params(),
             ("channels", channels),
             ("depth_multiplier", depth_multiplier),
-            *convolution_params(context, x, filters, y, axis=3),
+            *form.params(context, x, filters, y, 3),
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
@@ -56,9 +74,9 @@ SPEC = OpSpec(
     name="DEPTHWISE_CONV_2D",
     max_version=6,
     lower=lower,
-    types=(DType.INT8,),
+    types=data_types(FORMS),
     notes=(
         "any stride, dilation, padding, depth multiplier and fused activation; weights "
-        "per tensor or per channel, constant; bias int32 or absent"
+        "per tensor or per channel, constant; bias int32 (of float data float32) or absent"
     ),
 )

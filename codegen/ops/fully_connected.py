@@ -1,8 +1,9 @@
-"""FULLY_CONNECTED: int8, inputs of any rank, one weight scale or one per output.
+"""FULLY_CONNECTED: inputs of any rank, one weight scale or one per output.
 
-Maths (docs/numerics.md): sums of (x - zero point) * (w - zero point) plus bias, times
+Maths (docs/numerics.md), int8: sums of (x - zero point) * (w - zero point) plus bias, times
 in_scale * weight_scale / out_scale as a double product, rounded once, halves away from zero. With
-a scale per output the weights' zero points count as 0.
+a scale per output the weights' zero points count as 0. float32:
+the sum of x * w, plus bias, clamped.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from codegen.ops.base import (
     Lowered,
     OpContext,
     OpSpec,
-    Param,
     Table,
     nhwc,
     weights,
     whole,
 )
 from codegen.ops.double_scale import double_tables
+from codegen.ops.float32 import float_convolution_params
+from codegen.ops.forms import Form, Params, data_types, select_form
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
@@ -42,8 +44,7 @@ def lower(context: OpContext) -> Lowered:
     With keep_num_dims x is [..., in] and y [..., out].
     """
     x, filters, y = context.input(0), context.input(1), context.output()
-    for tensor in (x, filters, y):
-        context.require_type(tensor, DType.INT8)
+    form = select_form(context, FORMS)
     if context.int_option("weights_format") != 0:
         raise context.unsupported(
             "its weights are shuffled", "convert the model with weights_format DEFAULT"
@@ -54,16 +55,10 @@ def lower(context: OpContext) -> Lowered:
     context.require_shape(y, _out_shape(context, x, units, depth))
     inputs, outputs = _accesses(x, y, depth)
     call = Call(
-        kernel="cg_fully_connected_s8",
-        header="cg_fully_connected.h",
-        args="cg_fully_connected_args",
-        params=(
-            ("depth", depth),
-            ("input_offset", -context.require_quant(x).zero_point),
-            ("output_offset", context.require_quant(y).zero_point),
-            *clamp_params(context, y),
-            *_weight_params(context, x, filters, y),
-        ),
+        kernel=form.kernel,
+        header=form.header,
+        args=form.args,
+        params=(("depth", depth), *form.params(context, x, filters, y, 0)),
         inputs=(inputs,),
         outputs=(outputs,),
     )
@@ -95,20 +90,21 @@ def _accesses(x: Tensor, y: Tensor, depth: int) -> tuple[Access, Access]:
     )
 
 
-def _weight_params(
-    context: OpContext, x: Tensor, filters: Tensor, y: Tensor
-) -> tuple[tuple[str, Param], ...]:
-    """Weights, their offset, bias, and one factor, or one per output where they differ."""
-    scales = channel_scales(context, filters, axis=0, shifted=True)
+def _params_s8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
+    """Offsets, clamp, weights, bias, and one factor, or one per output where they differ."""
+    scales = channel_scales(context, filters, axis, shifted=True)
     factors = output_factors(context, x, y, scales)
     quant = filters.quant
     zero_point = 0 if quant is None or quant.per_channel else quant.zero_point
-    values = filter_values(context, x, filters, 0, zero_point)
-    bias = bias_table(context, context.optional_input(2), filters.shape[0])
-    sums = largest_sums(context, x, values, 0, zero_point)
+    values = filter_values(context, x, filters, axis, zero_point)
+    bias = bias_table(context, context.optional_input(2), filters.shape[axis])
+    sums = largest_sums(context, x, values, axis, zero_point)
     _require_int32(context, sums, bias, factors)
     per_channel = len(set(factors)) > 1
     return (
+        ("input_offset", -context.require_quant(x).zero_point),
+        ("output_offset", context.require_quant(y).zero_point),
+        *clamp_params(context, y),
         ("per_channel", int(per_channel)),
         ("weights_offset", -zero_point),
         ("weights", weights(values)),
@@ -130,13 +126,30 @@ def _require_int32(
         )
 
 
+FORMS = (
+    Form(
+        types=(DType.INT8, DType.INT8, DType.INT8),
+        kernel="cg_fully_connected_s8",
+        header="cg_fully_connected.h",
+        args="cg_fully_connected_args",
+        params=_params_s8,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.FLOAT32, DType.FLOAT32),
+        kernel="cg_fully_connected_f32",
+        header="cg_fully_connected_f32.h",
+        args="cg_fully_connected_f32_args",
+        params=float_convolution_params,
+    ),
+)
+
 SPEC = OpSpec(
     name="FULLY_CONNECTED",
     max_version=14,
     lower=lower,
-    types=(DType.INT8,),
+    types=data_types(FORMS),
     notes=(
         "inputs of any rank, keep_num_dims, fused activation; weights per tensor or "
-        "per output, constant; bias int32 or absent"
+        "per output, constant; bias int32 (of float data float32) or absent"
     ),
 )

@@ -11,19 +11,30 @@ from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, table, whole
 
 
+def typed_pair(context: OpContext, *types: DType) -> tuple[Tensor, Tensor]:
+    """The only input and output: both of one of `types` and of one shape, integers quantised.
+
+    Raises:
+        Unsupported: for another type, or two.
+        InvalidModel: for a missing quantisation or a different shape.
+    """
+    x, y = context.input(0), context.output()
+    context.require_type(x, *types)
+    context.require_type(y, x.dtype)
+    if x.dtype is not DType.FLOAT32:
+        context.require_quant(x)
+        context.require_quant(y)
+    context.require_shape(y, x.shape)
+    return x, y
+
+
 def int8_pair(context: OpContext) -> tuple[Tensor, Tensor]:
     """The only input and output: both int8, quantised and of one shape.
 
     Raises:
-        Unsupported: for another type.
-        InvalidModel: for a missing quantisation or a different shape.
+        Unsupported, InvalidModel: as `typed_pair`.
     """
-    x, y = context.input(0), context.output()
-    for tensor in (x, y):
-        context.require_type(tensor, DType.INT8)
-        context.require_quant(tensor)
-    context.require_shape(y, x.shape)
-    return x, y
+    return typed_pair(context, DType.INT8)
 
 
 def lookup(x: Tensor, y: Tensor, result: Callable[[int], int], summary: str = "") -> Lowered:

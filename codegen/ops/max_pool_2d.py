@@ -1,24 +1,23 @@
-"""MAX_POOL_2D: int8, any window, stride and padding.
+"""MAX_POOL_2D: any window, stride and padding.
 
-Maths (docs/numerics.md): the largest code inside the map.
+Maths (docs/numerics.md): the largest element inside the map.
 """
 
 from __future__ import annotations
 
-from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.pooling import lower_pool
+from codegen.ops.pooling import TYPES, lower_pool
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[n,h,w,c] -> y[n,oh,ow,c]."""
-    return lower_pool(context, "cg_max_pool_2d_s8")
+    return lower_pool(context, "cg_max_pool_2d")
 
 
 SPEC = OpSpec(
     name="MAX_POOL_2D",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="any window, stride, padding and fused activation",
 )

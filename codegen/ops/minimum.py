@@ -1,20 +1,24 @@
-"""MINIMUM, int8, with broadcasting.
+"""MINIMUM with broadcasting.
 
-The reference compares the codes as they are and does not look at the scales; neither does this.
+The reference compares codes as they are and does not look at the scales; neither does this.
 """
 
 from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
+from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.float32 import float_binary
 
 KERNEL = Kernel("cg_minimum_s8", "cg_minimum.h", "cg_minimum_args")
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: a and b of any shapes that broadcast -> y of the common one."""
-    operands = int8_operands(context)
+    operands = operands_of(context, *TYPES)
+    if operands[0].dtype is DType.FLOAT32:
+        return float_binary(context, "cg_minimum_f32", operands, clamped=False)
     return Lowered(calls=broadcast_calls(KERNEL, operands, ()), summary=operand_summary(*operands))
 
 
@@ -22,6 +26,6 @@ SPEC = OpSpec(
     name="MINIMUM",
     max_version=4,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="broadcasting",
 )

@@ -1,6 +1,6 @@
-"""MUL, int8, with broadcasting and a fused activation.
+"""MUL with broadcasting and a fused activation.
 
-Maths: TFLite's reference `Mul`: the product of the distances to the zero points times
+Maths, int8: TFLite's reference `Mul`: the product of the distances to the zero points times
 a scale * b scale / y scale, a factor computed in float32; two roundings.
 """
 
@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.broadcast import Kernel, broadcast_calls, int8_operands, operand_summary
+from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.float32 import float_binary
 from codegen.ops.requantize import clamp_params, factor, float32_factor, fused_activation
 
 KERNEL = Kernel("cg_mul_s8", "cg_mul.h", "cg_mul_args")
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: a and b of any shapes that broadcast -> y of the common one."""
-    operands = a, b, y = int8_operands(context)
+    operands = a, b, y = operands_of(context, *TYPES)
+    if a.dtype is DType.FLOAT32:
+        return float_binary(context, "cg_mul_f32", operands)
     a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
     real = float32_factor(a_quant.scale, b_quant.scale, y_quant.scale)
     multiplier, shift = factor(context, real)
@@ -38,6 +42,6 @@ SPEC = OpSpec(
     name="MUL",
     max_version=7,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="broadcasting, fused activation",
 )

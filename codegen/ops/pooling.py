@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Alias, Call, Lowered, OpContext, whole
+from codegen.ops.float32 import float_clamp_params
 from codegen.ops.requantize import clamp_params, fused_activation
 from codegen.ops.spatial import window
 
+TYPES = (DType.INT8, DType.FLOAT32)
+
 
 def lower_pool(context: OpContext, kernel: str) -> Lowered:
-    """Shapes: x[n,h,w,c] -> y[n,oh,ow,c].
+    """Shapes: x[n,h,w,c] -> y[n,oh,ow,c]; `kernel` is the C function without its type's suffix.
 
     Codes are pooled as they are; the reference does not look at the input's scale either.
     """
     x, y = context.input(0), context.output()
-    for tensor in (x, y):
-        context.require_type(tensor, DType.INT8)
+    context.require_type(x, *TYPES)
+    context.require_type(y, x.dtype)
     if len(x.shape) != 4:
         raise context.invalid(f"{x.label} must have four dimensions")
     n, h, w, channels = x.shape
     size = (context.int_option("filter_height"), context.int_option("filter_width"))
     view = window(context, (h, w), size)
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
+    float_type = x.dtype is DType.FLOAT32
+    clamp = float_clamp_params(context) if float_type else clamp_params(context, y)
     call = Call(
-        kernel=kernel,
-        header="cg_pool_2d.h",
-        args="cg_pool_2d_args",
-        params=(*view.params(), *clamp_params(context, y)),
+        kernel=f"{kernel}_{'f32' if float_type else 's8'}",
+        header="cg_pool_2d_f32.h" if float_type else "cg_pool_2d.h",
+        args="cg_pool_2d_f32_args" if float_type else "cg_pool_2d_args",
+        params=(*view.params(), *clamp),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
     )

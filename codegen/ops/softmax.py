@@ -1,6 +1,6 @@
-"""SOFTMAX over the last axis, int8, any beta and rank.
+"""SOFTMAX over the last axis, any beta and rank.
 
-Maths: TFLite's reference `Softmax` on gemmlowp's fixed-point exponential and reciprocal, see
+Maths, int8: TFLite's reference `Softmax` on gemmlowp's fixed-point exponential and reciprocal, see
 docs/numerics.md. A distance to the row's largest code has only 256 values, so their exponentials
 are computed here and stand in a table.
 """
@@ -20,11 +20,12 @@ from codegen.fixed_point import (
 )
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, table, whole
-from codegen.ops.lookup import int8_pair
+from codegen.ops.lookup import typed_pair
 
 INTEGER_BITS = 5  # of the scaled distance, an int32
 SUM_SHIFT = 12  # by which exponentials are rounded before they are added
 MAX_CHANNELS = 2**13 - 1  # the sum of so many still fits 32 bits
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def _fixed(real: float) -> int:
@@ -73,11 +74,16 @@ def exponentials(scale: float) -> list[int]:
     return values
 
 
-def _scale(context: OpContext, x: Tensor, y: Tensor) -> float:
-    """beta times the input's scale, with all that the reference demands of the quantisations."""
+def _beta(context: OpContext) -> float:
     beta = context.option("beta", 0.0)
     if not isinstance(beta, int | float):
         raise context.invalid(f"option beta is {beta!r}, not a number")
+    return float(beta)
+
+
+def _scale(context: OpContext, x: Tensor, y: Tensor) -> float:
+    """beta times the input's scale, with all that the reference demands of the quantisations."""
+    beta = _beta(context)
     quant = context.require_quant(y)
     if quant.zero_point != -128 or abs(quant.scale - 1 / 256) > 0.001 / 256:
         raise context.unsupported(
@@ -97,9 +103,12 @@ def _scale(context: OpContext, x: Tensor, y: Tensor) -> float:
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[..., c] -> y[..., c]."""
-    x, y = int8_pair(context)
+    x, y = typed_pair(context, *TYPES)
     if not x.shape:
         raise context.invalid(f"{x.label} is a scalar and has no last axis")
+    summary = f"over {x.shape[-1]}"
+    if x.dtype is DType.FLOAT32:
+        return Lowered(calls=(_float_call(context, x, y),), summary=summary)
     if x.shape[-1] > MAX_CHANNELS:
         raise context.unsupported(
             f"{x.shape[-1]} classes are more than {MAX_CHANNELS}", "split the softmax"
@@ -116,13 +125,25 @@ def lower(context: OpContext) -> Lowered:
         inputs=(whole(x, Alias.ELEMENT),),
         outputs=(whole(y),),
     )
-    return Lowered(calls=(call,), summary=f"over {x.shape[-1]}")
+    return Lowered(calls=(call,), summary=summary)
+
+
+def _float_call(context: OpContext, x: Tensor, y: Tensor) -> Call:
+    """exp(beta * (x - largest)) over the sum of these, added in order."""
+    return Call(
+        kernel="cg_softmax_f32",
+        header="cg_softmax_f32.h",
+        args="cg_softmax_f32_args",
+        params=(("beta", _beta(context)),),
+        inputs=(whole(x, Alias.ELEMENT),),
+        outputs=(whole(y),),
+    )
 
 
 SPEC = OpSpec(
     name="SOFTMAX",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
-    notes="over the last axis, any beta; output scale 1/256, zero point -128",
+    types=TYPES,
+    notes="over the last axis, any beta; int8: output scale 1/256, zero point -128",
 )

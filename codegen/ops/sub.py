@@ -1,9 +1,8 @@
-"""SUB, int8, with broadcasting and a fused activation; the arithmetic is ADD's."""
+"""SUB with broadcasting and a fused activation; the arithmetic is ADD's."""
 
 from __future__ import annotations
 
-from codegen.graph import DType
-from codegen.ops.add import sum_of
+from codegen.ops.add import TYPES, sum_of
 from codegen.ops.base import Lowered, OpContext, OpSpec
 
 
@@ -16,6 +15,6 @@ SPEC = OpSpec(
     name="SUB",
     max_version=5,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="broadcasting, fused activation",
 )

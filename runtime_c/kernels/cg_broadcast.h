@@ -14,9 +14,9 @@ typedef struct {
 } cg_step;
 
 /* The first channel of the operand's pixel for output pixel (r, c). */
-CG_KERNEL const int8_t *cg_operand(const cg_src *v, const cg_step *step, int32_t r, int32_t c)
+CG_KERNEL const void *cg_operand(const cg_src *v, const cg_step *step, int32_t r, int32_t c)
 {
-    return (const int8_t *)cg_at(v, r * step->row, c * step->col);
+    return cg_at(v, r * step->row, c * step->col);
 }
 
 #endif

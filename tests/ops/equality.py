@@ -56,6 +56,19 @@ def edge_inputs(tensors: Sequence[Tensor]) -> list[list[Array]]:
     return sets
 
 
+SPECIAL_FLOATS = (0.0, -0.0, 1e-45, -1e-38, 1.5e-38, 3e38, -3e38, np.inf, -np.inf, np.nan)
+
+
+def special_input(model: Model, rng: np.random.Generator) -> list[Array]:
+    """A random set, one element in eight of which is zero, tiny, huge, infinite or no number."""
+    values = [random_input(model.main.tensors[t], rng) for t in model.main.inputs]
+    for array in values:
+        if np.issubdtype(array.dtype, np.floating):
+            rare = rng.random(array.shape) < 1 / 8
+            array[rare] = rng.choice(np.array(SPECIAL_FLOATS), array.shape)[rare]
+    return values
+
+
 def input_sets(model: Model, samples: int, rng: np.random.Generator) -> list[list[Array]]:
     """`samples` random sets and the edge sets."""
     tensors = [model.main.tensors[t] for t in model.main.inputs]
@@ -71,12 +84,14 @@ def assert_equal(
     sanitize: bool = False,
     plan: PlanOptions | None = None,
     tolerance: float = 0.0,
+    specials: int = 0,
     reference: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
     """Build, compile and compare every case (label -> .tflite bytes).
 
     `reference` holds, for cases that the interpreter refuses, another model that means the same.
     `tolerance` is the largest difference allowed in float outputs; integers must be equal.
+    `specials` is how many more sets mix values into float inputs that only floats have.
     """
     board = load_board("host")
     models = [parse_model(data) for data in cases.values()]
@@ -87,6 +102,7 @@ def assert_equal(
     with build_host_program(sources, workdir, sanitize=sanitize) as program:
         for number, (label, data) in enumerate(cases.items()):
             sets = input_sets(models[number], samples, rng)
+            sets += [special_input(models[number], rng) for _ in range(specials)]
             expected = oracle.run_reference(reference.get(label, data), sets)
             for values, wanted in zip(sets, expected, strict=True):
                 for _ in range(2):

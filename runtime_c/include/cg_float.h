@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: 0BSD
+ *
+ * What kernels on float maps share. Sums run in the order of the reference, one product after the
+ * other, and are compiled without contraction into fused operations: the bits are part of the result.
+ */
+#ifndef CG_FLOAT_H
+#define CG_FLOAT_H
+
+#include "cg_view.h"
+
+/* An element of a map. Maps lie in arenas of bytes, which C allows to be read and written as another
+ * type only where the compiler is told so. Compilers without this attribute see each layer as a
+ * function of its own, whose maps have one type throughout. */
+#if defined(__GNUC__) || defined(__clang__)
+typedef float __attribute__((may_alias)) cg_f32;
+#else
+typedef float cg_f32;
+#endif
+
+/* Comparisons stand so that NaN passes through. */
+CG_KERNEL float cg_clamp_f32(float v, float low, float high)
+{
+    const float raised = v < low ? low : v;
+    return high < raised ? high : raised;
+}
+
+/* Out channels that a pixel computes at a time, so that one load of the input serves them all. */
+#define CG_F32_BLOCK 4
+
+/* sums[j] += x[k] * w[j * row + k] for each j < n and k = 0, 1, ... count - 1 in this order. */
+CG_KERNEL void cg_add_products_f32(float *sums, int32_t n, const cg_f32 *x, const float *w,
+                                   ptrdiff_t row, int32_t count)
+{
+    for (int32_t k = 0; k < count; k++) {
+        const float v = x[k];
+        for (int32_t j = 0; j < n; j++) {
+            sums[j] += v * w[j * row + k];
+        }
+    }
+}
+
+#endif
