@@ -12,7 +12,7 @@ _SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
 
 
 class _Chain:
-    """Adds operators one behind the other; every result is int8 with its own quantisation."""
+    """Adds operators one behind the other; results are int8 with their own quantisation."""
 
     def __init__(self) -> None:
         self.builder = ModelBuilder("zoo")
@@ -38,6 +38,24 @@ class _Chain:
     def op(self, kind: str, inputs: Sequence[int], output: int, /, **options: OptionValue) -> int:
         self.builder.op(kind, inputs, [output], **options)
         return output
+
+
+def _floats(chain: _Chain, x: int) -> int:
+    """float32[1,8,8,4] -> the same shape, through the operators whose weights are float too."""
+    shape = (1, 8, 8, 4)
+
+    def result() -> int:
+        return chain.builder.tensor(shape, "float32")
+
+    def weights(shape: Sequence[int]) -> int:
+        return chain.constant(chain.rng.normal(0, 0.2, shape), "float32")
+
+    bias = weights((4,))
+    y = chain.op("CONV_2D", [x, weights((4, 3, 3, 4)), bias], result(), **_SAME)
+    filters = weights((1, 3, 3, 4))
+    y = chain.op("DEPTHWISE_CONV_2D", [y, filters, bias], result(), **_SAME, depth_multiplier=1)
+    matrix = weights((4, 4))
+    return chain.op("FULLY_CONNECTED", [y, matrix, bias], result(), keep_num_dims=True)
 
 
 def _convolutions(chain: _Chain, x: int) -> int:
@@ -120,10 +138,11 @@ def _head(chain: _Chain, x: int) -> int:
 
 
 def zoo() -> bytes:
-    """float32[1,8,8,4] -> 32 operators -> float32[1,5], int8 between QUANTIZE and DEQUANTIZE."""
+    """float32[1,8,8,4] -> float32[1,5]: a few float operators, then int8 ones of every kind."""
     chain = _Chain()
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
-    y = chain.op("QUANTIZE", [x], chain.result((1, 8, 8, 4)))
+    y = _floats(chain, x)
+    y = chain.op("QUANTIZE", [y], chain.result((1, 8, 8, 4)))
     for part in (_convolutions, _pools, _elements, _moves, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))

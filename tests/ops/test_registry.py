@@ -24,8 +24,9 @@ def _graph() -> Graph:
     return parse_model(zoo()).main
 
 
-def _node(name: str) -> Node:
-    return next(node for node in _graph().nodes if node.op == name)
+def _nodes(name: str) -> list[Node]:
+    """The zoo's operators of that kind, which may be of different types."""
+    return [node for node in _graph().nodes if node.op == name]
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -38,7 +39,7 @@ def test_every_operator_is_in_the_zoo() -> None:
 
 @pytest.mark.parametrize("name", registry())
 def test_versions_above_the_stated_one_are_refused(name: str) -> None:
-    node, most = _node(name), registry()[name].max_version
+    node, most = _nodes(name)[0], registry()[name].max_version
     lower(OpContext(_graph(), replace(node, version=most)))
     with pytest.raises(CodegenError, match=rf"version {most + 1} .* is not supported"):
         lower(OpContext(_graph(), replace(node, version=most + 1)))
@@ -46,16 +47,18 @@ def test_versions_above_the_stated_one_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", registry())
 def test_the_stated_types_are_those_that_lower(name: str) -> None:
-    node = _node(name)
-    data = _graph().tensors[node.inputs[_DATA.get(name, 0)]]
-    accepted = set()
-    for dtype in DType:
-        try:
-            lower(OpContext(_retyped(node, data, dtype), node))
-        except CodegenError:
-            continue
-        accepted.add(dtype)
+    accepted = {dtype for node in _nodes(name) for dtype in DType if _lowers(node, dtype)}
     assert accepted == set(registry()[name].types)
+
+
+def _lowers(node: Node, dtype: DType) -> bool:
+    """Whether the node can be built with another type of data."""
+    data = _graph().tensors[node.inputs[_DATA.get(node.op, 0)]]
+    try:
+        lower(OpContext(_retyped(node, data, dtype), node))
+    except CodegenError:
+        return False
+    return True
 
 
 def _retyped(node: Node, data: Tensor, dtype: DType) -> Graph:
@@ -73,14 +76,11 @@ def _retyped(node: Node, data: Tensor, dtype: DType) -> Graph:
 
 
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
-    """Another type with a quantisation that it can have; weights stay int8, a single one is 0."""
+    """Another type with a quantisation that it can have; constants become zeros."""
     quant = tensor.quant
     if dtype.value.startswith("uint") and quant is not None:
         quant = Quantization(quant.scales, tuple(0 for _ in quant.zero_points), quant.axis)
     if quant is None:
         quant = Quantization((0.05,), (0,))
-    if not tensor.is_constant:
-        return replace(tensor, dtype=dtype, quant=quant)
-    if tensor.elements == 1:
-        return replace(tensor, dtype=dtype, quant=quant, raw=bytes(dtype.bits // 8))
-    return tensor
+    zeros = bytes((tensor.elements * dtype.bits + 7) // 8)
+    return replace(tensor, dtype=dtype, quant=quant, raw=zeros if tensor.is_constant else None)
