@@ -217,6 +217,39 @@ def verify_command(
         context.exit(1)
 
 
+@cli.command("bench")
+@MODEL
+@BOARD
+@click.option(
+    "--vs",
+    "saved",
+    metavar="FILE",
+    type=PATH,
+    help="Print ratios against figures that bench --json printed before.",
+)
+@build_options
+@JSON
+def bench_command(
+    model_path: Path, board_name: str, saved: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Measure an inference: instructions, stack and code on a board, time on this machine."""
+    from codegen.bench.comparison import comparison_lines, load_figures, ratios
+    from codegen.bench.run import bench
+
+    model, board = _load(model_path, options), boards.load_board(board_name)
+    figures = load_figures(saved) if saved else {}
+    with _progress() as progress:
+        result = bench(model_path, _build(model, model_path, board, options), progress)
+    document = result.to_json()
+    if as_json:
+        compared = {"vs": ratios(document, figures)} if saved else {}
+        click.echo(json.dumps({**document, **compared}, indent=2))
+        return
+    click.echo("\n".join(result.lines()))
+    if saved:
+        click.echo("\n" + "\n".join(comparison_lines(document, figures, saved.name)))
+
+
 @cli.command("plan")
 @MODEL
 @BOARD

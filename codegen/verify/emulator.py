@@ -119,7 +119,7 @@ class EmulatorProgram:
             self._emulate(directory)
             read = _reader((directory / "answers.bin").read_bytes(), self.target)
         _check_clock(read_calibration(read), self.target)
-        return [read_result(read, self.models[each.model], measured=True) for each in requests]
+        return [read_result(read, self.models[each.model], emulated=True) for each in requests]
 
     def _emulate(self, directory: Path) -> None:
         machine = self.target.machine

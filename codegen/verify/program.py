@@ -84,8 +84,15 @@ class HostProgram:
 
         Raises ToolError if the process crashes, a sanitizer reports or the time is up.
         """
-        sources = self.models[model]
-        request = encode_request(Request(model, tuple(inputs), reset), sources)
+        return self.answer(Request(model, tuple(inputs), reset))
+
+    def answer(self, request: Request) -> RunResult:
+        """Run one request.
+
+        Raises ToolError if the process crashes, a sanitizer reports or the time is up.
+        """
+        sources = self.models[request.model]
+        encoded = encode_request(request, sources)
         deadline = time.monotonic() + self._timeout
         try:
             if self._child is None:
@@ -93,8 +100,8 @@ class HostProgram:
                 self._child.expect(deadline)
                 read_calibration(self._child.read)
             self._child.expect(deadline)
-            self._child.write(request)
-            return read_result(self._child.read, sources, measured=False)
+            self._child.write(encoded)
+            return read_result(self._child.read, sources, emulated=False)
         except _Ended:
             raise ToolError(f"{sources.name}: {self._post_mortem()}") from None
         except TimeoutError:

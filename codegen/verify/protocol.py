@@ -12,7 +12,8 @@ ReadExactly = Callable[[int], bytes]
 
 _REQUEST = struct.Struct("<3I")
 _RECORD = struct.Struct("<6I")
-_RESET = 1
+_RESET, _LAYERS = 1, 2
+_WARM_UP_BIT = 8
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def encode_request(request: Request, model: GeneratedSources) -> bytes:
     sizes = tuple(len(data) for data in request.inputs)
     if sizes != model.input_bytes:
         raise ValueError(f"{model.name}: inputs of {sizes} bytes, expected {model.input_bytes}")
-    flags = _RESET if request.reset else 0
+    flags = _RESET * request.reset | _LAYERS * request.layers
+    flags |= request.warm_ups << _WARM_UP_BIT
     return _REQUEST.pack(request.model, flags, sum(sizes)) + b"".join(request.inputs)
 
 
@@ -64,16 +66,19 @@ def read_calibration(read: ReadExactly) -> Calibration:
     return Calibration(expected, counted)
 
 
-def read_result(read: ReadExactly, model: GeneratedSources, *, measured: bool) -> RunResult:
+def read_result(read: ReadExactly, model: GeneratedSources, *, emulated: bool) -> RunResult:
     """The answer to one request. Raises ToolError if it is malformed or a tensor incomplete."""
     outputs: list[bytes] = []
     tensors: dict[int, _Rows] = {}
+    layers: list[int] = []
     while True:
         tag, a, b, c, d, length = _RECORD.unpack(read(_RECORD.size))
         data = read(length)
         match chr(tag):
             case "T":
                 tensors.setdefault(a, _Rows()).add(b, c, d, data)
+            case "L":
+                layers.append(c | d << 32)
             case "O":
                 outputs.append(data)
             case "E":
@@ -88,6 +93,7 @@ def read_result(read: ReadExactly, model: GeneratedSources, *, measured: bool) -
         status,
         tuple(outputs),
         {tensor: rows.join(tensor) for tensor, rows in sorted(tensors.items())},
-        b if measured else None,
-        c | d << 32 if measured else None,
+        stack_bytes=b if emulated else None,
+        ticks=c | d << 32,
+        layer_ticks=tuple(layers),
     )

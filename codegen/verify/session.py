@@ -261,8 +261,7 @@ def _first_tap(
 def _with_stack(session: Session, result: TargetResult, runs: Sequence[RunResult]) -> TargetResult:
     """Add the emulator's measurements and hold the stack against the header's bound."""
     stack = max((run.stack_bytes or 0 for run in runs), default=0)
-    counts = [run.instructions for run in runs if run.instructions is not None]
-    result = replace(result, stack_bytes=stack, instructions=counts[0] if counts else None)
+    result = replace(result, stack_bytes=stack, instructions=runs[0].ticks if runs else None)
     bound = session.build.stack_bytes
     if stack > bound and result.error is None:
         return replace(

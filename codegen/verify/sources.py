@@ -30,8 +30,11 @@ class RunResult:
     """Tensor index -> its bytes (NHWC), in programs built with taps."""
     stack_bytes: int | None = None
     """Stack that run() and all it calls used; None where it was not measured."""
-    instructions: int | None = None
-    """Instructions of run(), to within one tick of the machine's clock (at most 50)."""
+    ticks: int = 0
+    """What run() took: instructions on an emulator, to within one tick of the machine's clock (at
+    most 50); nanoseconds on this machine."""
+    layer_ticks: tuple[int, ...] = ()
+    """The same for every layer, where a request asked for it; `ticks` is 0 then."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,7 @@ class Request:
     inputs: tuple[bytes, ...]
     reset: bool = True
     """Call the model's reset() first, so that runs do not depend on each other."""
+    layers: bool = False
+    """Run layer by layer and report what each one took."""
+    warm_ups: int = 0
+    """Runs before the one that is reported; they may overwrite the inputs."""

@@ -55,6 +55,13 @@ def test_outputs_are_exact_and_models_keep_apart(program: EmulatorProgram) -> No
     assert all(result.status == 0 for result in results)
 
 
+def test_layers_are_counted_one_by_one(program: EmulatorProgram) -> None:
+    (single,) = program.run([Request(0, (RAMP,), layers=True)])
+    assert single.outputs == (plus(RAMP, 2),)
+    assert len(single.layer_ticks) == 2
+    assert all(20 < ticks < 1000 for ticks in single.layer_ticks)
+
+
 def test_stack_figure_covers_locals_and_little_more(program: EmulatorProgram) -> None:
     small, big = program.run([Request(0, (RAMP,)), Request(1, (RAMP,))])
     assert small.stack_bytes is not None and big.stack_bytes is not None
@@ -64,17 +71,16 @@ def test_stack_figure_covers_locals_and_little_more(program: EmulatorProgram) ->
 
 def test_instructions_follow_the_work(program: EmulatorProgram) -> None:
     small, big = program.run([Request(0, (RAMP,)), Request(1, (RAMP,))])
-    assert small.instructions is not None and big.instructions is not None
-    assert 100 < small.instructions < 2000
+    assert 100 < small.ticks < 2000
     # the idle loop: load, subtract, store, load, compare, branch
-    assert 4 * LOOPS < big.instructions < 8 * LOOPS
+    assert 4 * LOOPS < big.ticks < 8 * LOOPS
 
 
 def test_figures_are_repeatable(program: EmulatorProgram) -> None:
     requests = [Request(1, (RAMP,))] * 3
     first, second = program.run(requests), program.run(requests)
     assert first == second
-    counts = [result.instructions or 0 for result in first]
+    counts = [result.ticks for result in first]
     assert max(counts) - min(counts) <= 50  # one tick of the slowest clock
 
 

@@ -32,7 +32,8 @@ def test_taps_put_rows_in_order_and_leave_gaps_of_views_out(pair: HostProgram) -
 
 def test_host_reports_no_figures(pair: HostProgram) -> None:
     result = pair.run(0, [RAMP])
-    assert (result.stack_bytes, result.instructions) == (None, None)
+    assert result.stack_bytes is None
+    assert result.ticks > 0
 
 
 def test_wrong_input_size_is_refused(pair: HostProgram) -> None:

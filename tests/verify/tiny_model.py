@@ -31,13 +31,14 @@ _HEADER = """
 #define {upper}_OUTPUT_COUNT 1
 #define {upper}_INPUT_0_BYTES 24
 #define {upper}_OUTPUT_0_BYTES 24
-typedef enum {name}_status {{ {upper}_OK = 0, {upper}_BROKEN = 7 }} {name}_status;
+typedef enum {name}_status {{ {upper}_OK = 0, {upper}_MORE = 1, {upper}_BROKEN = 7 }} {name}_status;
 {name}_status {name}_init(void);
 {name}_status {name}_set_input(int32_t index, const void *buffer);
 {name}_status {name}_set_output(int32_t index, void *buffer);
 void *{name}_input(int32_t index);
 const void *{name}_output(int32_t index);
 {name}_status {name}_run(void);
+{name}_status {name}_step(void);
 void {name}_reset(void);
 #endif
 """
@@ -112,6 +113,19 @@ const void *{name}_output(int32_t index)
 void {name}_reset(void)
 {{
     runs = 0;
+}}
+
+{name}_status {name}_step(void)
+{{
+    static int32_t next;
+    next = (next + 1) % 2;
+    if (next == 1) {{
+        layer_0(2, 4);
+        layer_0(0, 2);
+        return {upper}_MORE;
+    }}
+    layer_1();
+    return {upper}_OK;
 }}
 
 {name}_status {name}_run(void)

@@ -59,6 +59,13 @@ void harness_tap(int32_t tensor, int32_t image, int32_t y0, int32_t y1, int32_t 
     put_record('T', words, (uint32_t)bytes);
 }
 
+void harness_layer(int32_t layer, const harness_figures *figures)
+{
+    const uint32_t words[4] = {(uint32_t)layer, figures->stack_bytes, (uint32_t)figures->instructions,
+                               (uint32_t)(figures->instructions >> 32)};
+    put_record('L', words, 0);
+}
+
 static uint32_t get_u32(const uint8_t *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -132,8 +139,11 @@ static void serve(const request *asked)
     harness_figures figures = {0, 0};
     int32_t status = prepare(asked->model, asked->flags);
     read_inputs(asked->model);
-    if (status == 0) {
+    for (uint32_t i = asked->flags >> HARNESS_WARM_UP_BIT; i > 0 && status == 0; i--) {
         status = asked->model->run(&figures);
+    }
+    if (status == 0) {
+        status = (asked->flags & HARNESS_LAYERS) != 0u ? asked->model->run_layers() : asked->model->run(&figures);
     }
     if (status == 0) {
         put_outputs(asked->model);

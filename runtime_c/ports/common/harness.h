@@ -9,9 +9,11 @@
  *   'C' once at start: a = instructions of a loop of known length, b = instructions the port's clock counted for it
  *   'T' rows [c, d) of image b of tensor a (builds with taps)
  *   'O' output a
+ *   'L' layer a took c + d * 2^32 instructions (requests with HARNESS_LAYERS)
  *   'E' end of the answer: a = status, b = bytes of stack that run() used, c + d * 2^32 = instructions of run()
  *
- * Outputs are sent only when the status is 0. Ports without a clock or a painted stack report 0 for these.
+ * Outputs are sent only when the status is 0. Ports without a painted stack report 0 for it; a PC counts nanoseconds
+ * in place of instructions.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -21,6 +23,10 @@
 
 /* Request flag: call reset() before run(). */
 #define HARNESS_RESET 1u
+/* Request flag: call step() instead of run() and report every layer. */
+#define HARNESS_LAYERS 2u
+/* The flags from this bit on are a number of runs that go before the one reported, to warm caches up. */
+#define HARNESS_WARM_UP_BIT 8
 
 typedef struct harness_figures {
     uint32_t stack_bytes;
@@ -40,6 +46,7 @@ typedef struct harness_model {
     void *(*input)(int32_t index);
     const void *(*output)(int32_t index);
     int32_t (*run)(harness_figures *figures);
+    int32_t (*run_layers)(void);
 } harness_model;
 
 /* The models of this program (generated). */
@@ -49,6 +56,8 @@ extern const uint32_t harness_model_count;
 /* Called by an adapter's tap: announces a record of `bytes` bytes, which harness_put() then delivers. */
 void harness_tap(int32_t tensor, int32_t image, int32_t y0, int32_t y1, int32_t bytes);
 void harness_put(const void *bytes, uint32_t count);
+/* Called by an adapter's run_layers() after each layer. */
+void harness_layer(int32_t layer, const harness_figures *figures);
 
 /* What a port provides besides its machine.h. */
 

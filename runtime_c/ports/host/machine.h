@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: 0BSD */
-/* A PC: no instruction clock, and a stack that belongs to the operating system. */
+/* A PC: a clock that counts nanoseconds, and a stack that belongs to the operating system. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uint32_t port_ticks_t;
+typedef uint64_t port_ticks_t;
 
-#define PORT_TICK_INSTRUCTIONS 0u
+#define PORT_TICK_INSTRUCTIONS 1u
 #define PORT_TICKS_PER 1u
 
 static inline volatile uint32_t *port_stack_low(void)
@@ -21,10 +21,7 @@ static inline volatile uint32_t *port_stack_pointer(void)
     return NULL;
 }
 
-static inline port_ticks_t port_ticks(void)
-{
-    return 0;
-}
+port_ticks_t port_ticks(void);
 
 static inline uint32_t port_spin(uint32_t rounds)
 {
