@@ -124,6 +124,63 @@ def _moves(chain: _Chain, x: int) -> int:
     )
 
 
+def _pixels(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape, by moving whole pixels."""
+    shape, deep, many = (1, 4, 8, 6), (1, 2, 4, 24), (4, 2, 4, 6)
+    y = chain.op("SPACE_TO_DEPTH", [x], chain.result(deep), block_size=2)
+    y = chain.op("DEPTH_TO_SPACE", [y], chain.result(shape), block_size=2)
+    block, none = chain.constant([2, 2]), chain.constant([[0, 0], [0, 0]])
+    y = chain.op("SPACE_TO_BATCH_ND", [y, block, none], chain.result(many))
+    y = chain.op("BATCH_TO_SPACE_ND", [y, block, none], chain.result(shape))
+    y = chain.op("REVERSE_V2", [y, chain.constant([2])], chain.result(shape))
+    pads = chain.constant([[0, 0], [1, 1], [0, 0], [0, 0]])
+    y = chain.op("MIRROR_PAD", [y, pads], chain.result((1, 6, 8, 6)), mode="REFLECT")
+    parts = [chain.result((1, 2, 8, 6)), chain.result((1, 4, 8, 6))]
+    sizes, axis = chain.constant([2, 4]), chain.constant(1)
+    chain.builder.op("SPLIT_V", [y, sizes, axis], parts, num_splits=2)
+    y = chain.op("TILE", [parts[0], chain.constant([1, 2, 1, 1])], chain.result(shape))
+    y = chain.op("MAXIMUM", [y, parts[1]], chain.result(shape))
+    rows = [chain.result((1, 8, 6)) for _ in range(4)]
+    chain.builder.op("UNPACK", [y], rows, axis=1, num=4)
+    return chain.op("PACK", rows[::-1], chain.result(shape), axis=1, values_count=4)
+
+
+def _indices(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape, through operators with indices."""
+    builder, shape = chain.builder, (1, 4, 8, 6)
+    sizes, first = chain.constant(shape), chain.constant([[0]])
+    numbers = builder.tensor((4,), "int32")
+    chain.op("RANGE", [chain.constant(v) for v in (0, 4, 1)], numbers)
+    y = chain.op("GATHER", [x, numbers], chain.result(shape), axis=1)
+    y = chain.op("GATHER_ND", [y, first], chain.result(shape))
+    y = chain.op("SCATTER_ND", [first, y, sizes], chain.result(shape))
+    row = chain.result((1, 1, 8, 6))
+    value = builder.tensor((), "int8", 0.05, -3, data=9)
+    chain.op("FILL", [chain.constant((1, 1, 8, 6)), value], row)
+    start = chain.constant([0, 2, 0, 0])
+    y = chain.op("DYNAMIC_UPDATE_SLICE", [y, row, start], chain.result(shape))
+    table = chain.op("RESHAPE", [y, chain.constant([4, 48])], chain.result((4, 48)))
+    word = chain.op("EMBEDDING_LOOKUP", [chain.constant([2]), table], chain.result((1, 48)))
+    word = chain.op("RESHAPE", [word, chain.constant([8, 6])], chain.result((8, 6)))
+    stretched = builder.tensor((4,), "int32")
+    chain.op("BROADCAST_ARGS", [chain.constant([8, 6]), sizes], stretched)
+    wide = chain.result(shape)
+    builder.op("BROADCAST_TO", [word, stretched], [wide], version=3)
+    y = chain.op("MAXIMUM", [y, wide], chain.result(shape))
+    channels = builder.tensor(shape, "int32")
+    values = chain.result(shape)
+    depth, on, off = (chain.constant(v, t) for v, t in ((6, "int32"), (20, "int8"), (-20, "int8")))
+    builder.op("TOPK_V2", [y, depth], [values, channels], version=2)
+    chain.op("ZEROS_LIKE", [channels], builder.tensor(shape, "int32"))
+    chain.op("RANK", [values], builder.tensor((), "int32"))
+    marks = chain.result((*shape, 6))
+    chain.op("ONE_HOT", [channels, depth, on, off], marks, axis=-1)
+    mark = chain.op("GATHER", [marks, chain.constant(2)], chain.result(shape), axis=4)
+    values = chain.op("MINIMUM", [values, mark], chain.result(shape))
+    own = chain.op("SHAPE", [values], builder.tensor((4,), "int32"), out_type="INT32")
+    return chain.op("RESHAPE", [values, own], chain.result(shape))
+
+
 def _head(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> int8[1,5], a classifier."""
     y = chain.op("MEAN", [x, chain.constant([1, 2])], chain.result((1, 1, 1, 6)), keep_dims=True)
@@ -143,7 +200,7 @@ def zoo() -> bytes:
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
     y = chain.op("QUANTIZE", [y], chain.result((1, 8, 8, 4)))
-    for part in (_convolutions, _pools, _elements, _moves, _head):
+    for part in (_convolutions, _pools, _elements, _moves, _pixels, _indices, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
-from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, resolved_axis
+from codegen.ops.movement import MOVED_TYPES, moved_type, one_axis
 
 
 def lower(context: OpContext) -> Lowered:
     """Inputs: x of any shape, axis (scalar) -> y with a 1 before that axis of x."""
     x, axis_tensor, y = context.input(0), context.input(1), context.output()
     moved_type(context, x, y)
-    values = constant_ints(context, axis_tensor)
-    if len(values) != 1:
-        raise context.invalid(f"{axis_tensor.label} holds {len(values)} axes instead of one")
-    axis = resolved_axis(context, values[0], len(x.shape) + 1)
+    axis = one_axis(context, axis_tensor, len(x.shape) + 1)
     context.require_shape(y, (*x.shape[:axis], 1, *x.shape[axis:]))
     return Lowered(calls=(reshaped_copy(x, y),), view_of=x.index)
 

@@ -5,6 +5,7 @@ An element's value never matters here, only its size in bytes, so every fixed-si
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -14,7 +15,8 @@ from codegen.ops.copy import copy_call
 
 MOVED_TYPES = tuple(dtype for dtype in DType if dtype.in_c)
 
-_MAX_AXES = 6  # of a gather once neighbouring axes are joined: four fold into rows
+_MAX_AXES = 6  # of one gather once neighbouring axes are joined: four fold into rows
+_MAX_CALLS = 64  # of gathers for one operator
 
 
 def moved_type(context: OpContext, *tensors: Tensor) -> int:
@@ -68,6 +70,33 @@ def resolved_axis(context: OpContext, axis: int, rank: int) -> int:
     return axis % rank
 
 
+def one_axis(context: OpContext, tensor: Tensor, rank: int) -> int:
+    """The axis that a constant of one element names, counted from the front.
+
+    Raises:
+        Unsupported: if it is computed at run time.
+        InvalidModel: if it is not one axis of such a tensor.
+    """
+    values = constant_ints(context, tensor)
+    if len(values) != 1:
+        raise context.invalid(f"{tensor.label} holds {len(values)} axes instead of one")
+    return resolved_axis(context, values[0], rank)
+
+
+def block_size(context: OpContext) -> int:
+    """The side of the squares that DEPTH_TO_SPACE and SPACE_TO_DEPTH spread or gather.
+
+    Raises:
+        InvalidModel: if it is below 1, or the first input has not four dimensions.
+    """
+    x, size = context.input(0), context.int_option("block_size")
+    if size < 1:
+        raise context.invalid(f"option block_size is {size}")
+    if len(x.shape) != 4:
+        raise context.invalid(f"{x.label} {x.describe()} has not four dimensions")
+    return size
+
+
 def part_of(whole: Tensor, start: Sequence[int], size: Sequence[int]) -> Access | None:
     """The box of `size` at `start` of a tensor, which lists one entry per axis.
 
@@ -95,23 +124,23 @@ def _as_map(values: Sequence[int]) -> Map:
     return n, h, w, c
 
 
-def slice_call(context: OpContext, x: Tensor, y: Tensor, start: Sequence[int]) -> Call:
+def slice_calls(context: OpContext, x: Tensor, y: Tensor, start: Sequence[int]) -> tuple[Call, ...]:
     """Copy the part of `x` at `start` that has the shape of `y`.
 
     Raises:
-        Unsupported: if it cuts too many axes for any kernel.
+        Unsupported: if it cuts too many axes.
     """
     part = part_of(x, start, y.shape)
     if part is not None:
-        return copy_call(part, Access(y.index, part.extent), x.dtype.size)
+        return (copy_call(part, Access(y.index, part.extent), x.dtype.size),)
     strides = strides_of(x.shape)
     first = sum(i * s for i, s in zip(start, strides, strict=True))
-    return gather_call(context, x, y, first, list(zip(y.shape, strides, strict=True)))
+    return gather_calls(context, x, y, first, list(zip(y.shape, strides, strict=True)))
 
 
-def gather_call(
+def gather_calls(
     context: OpContext, x: Tensor, y: Tensor, start: int, axes: Sequence[tuple[int, int]]
-) -> Call:
+) -> tuple[Call, ...]:
     """Fill `y` in order from elements of `x`: `start` + sum of index * stride.
 
     Args:
@@ -121,30 +150,50 @@ def gather_call(
         start: the element of `x` that comes first.
         axes: (size, stride in elements of x) of every axis of y, outermost first.
 
+    Returns:
+        One call, or one per index of the outermost axes that the kernel cannot walk by itself.
+
     Raises:
-        Unsupported: if too many axes remain after joining those that continue each other.
+        Unsupported: if those are too many.
     """
     joined = joined_axes(axes)
-    if len(joined) > _MAX_AXES:
+    padded = [(1, 0)] * (_MAX_AXES - len(joined)) + joined
+    outer, inner = padded[:-_MAX_AXES], padded[-_MAX_AXES:]
+    if math.prod(size for size, _ in outer) > _MAX_CALLS:
         raise context.unsupported(
             f"moving {len(joined)} independent axes at once is not supported",
             f"use two operators that move at most {_MAX_AXES} axes each",
         )
-    padded = [(1, 0)] * (_MAX_AXES - len(joined)) + joined
-    *outer, (width, pixel_stride), (channels, element_stride) = padded
+    places = itertools.product(*(range(size) for size, _ in outer))
+    starts = [start + sum(i * s for i, (_, s) in zip(at, outer, strict=True)) for at in places]
+    return tuple(_gather(x, y, first, inner, (k, len(starts))) for k, first in enumerate(starts))
+
+
+def _gather(
+    x: Tensor, y: Tensor, start: int, axes: Sequence[tuple[int, int]], part: tuple[int, int]
+) -> Call:
+    """Fill the k-th of n equal parts (k, n) of `y` by one walk along exactly `_MAX_AXES` axes."""
+    *outer, (width, pixel_stride), (channels, element_stride) = axes
     rows = math.prod(size for size, _ in outer)
     params: list[tuple[str, Param]] = [("element_bytes", x.dtype.size), ("start", start)]
     for i, (size, stride) in enumerate(outer):
         params += [(f"size{i}", size)] * (i > 0) + [(f"stride{i}", stride)]
     params += [("pixel_stride", pixel_stride), ("element_stride", element_stride)]
+    k, parts = part
+    box = Box((0, k * rows, 0, 0), (1, rows, width, channels)) if parts > 1 else None
     return Call(
         kernel="cg_gather",
         header="cg_gather.h",
         args="cg_gather_args",
         params=tuple(params),
-        inputs=(Access(x.index, (1, 1, 1, x.elements), rows=all_rows(1), dense=True),),
-        outputs=(Access(y.index, (1, rows, width, channels)),),
+        inputs=(flat(x),),
+        outputs=(Access(y.index, (1, parts * rows, width, channels), box=box),),
     )
+
+
+def flat(tensor: Tensor) -> Access:
+    """A tensor as one row of elements without gaps, all of which every output row may need."""
+    return Access(tensor.index, (1, 1, 1, tensor.elements), rows=all_rows(1), dense=True)
 
 
 def joined_axes(axes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

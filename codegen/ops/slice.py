@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, slice_call
+from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, slice_calls
 
 
 def lower(context: OpContext) -> Lowered:
@@ -21,8 +21,8 @@ def lower(context: OpContext) -> Lowered:
         if first < 0 or count < 0 or first + count > full:
             raise context.invalid(f"{count} elements from {first} leave an axis of {full}")
     context.require_shape(y, taken)
-    call = slice_call(context, x, y, begin)
-    return Lowered(calls=(call,), summary=f"from [{','.join(map(str, begin))}]")
+    calls = slice_calls(context, x, y, begin)
+    return Lowered(calls=calls, summary=f"from [{','.join(map(str, begin))}]")
 
 
 SPEC = OpSpec(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.movement import MOVED_TYPES, constant_ints, moved_type, resolved_axis, slice_call
+from codegen.ops.base import Call, Lowered, OpContext, OpSpec
+from codegen.ops.movement import MOVED_TYPES, moved_type, one_axis, slice_calls
 
 
 def lower(context: OpContext) -> Lowered:
@@ -11,10 +11,7 @@ def lower(context: OpContext) -> Lowered:
     axis_tensor, x = context.input(0), context.input(1)
     outputs = [context.output(i) for i in range(max(1, len(context.node.outputs)))]
     moved_type(context, x, *outputs)
-    values = constant_ints(context, axis_tensor)
-    if len(values) != 1:
-        raise context.invalid(f"{axis_tensor.label} holds {len(values)} axes instead of one")
-    axis = resolved_axis(context, values[0], len(x.shape))
+    axis = one_axis(context, axis_tensor, len(x.shape))
     count = context.int_option("num_splits", len(outputs))
     if count != len(outputs) or x.shape[axis] % count:
         raise context.invalid(
@@ -22,12 +19,11 @@ def lower(context: OpContext) -> Lowered:
             f"for {len(outputs)} outputs"
         )
     size = x.shape[axis] // count
-    calls = []
+    calls: list[Call] = []
     for i, y in enumerate(outputs):
         context.require_shape(y, (*x.shape[:axis], size, *x.shape[axis + 1 :]))
-        calls.append(
-            slice_call(context, x, y, [i * size if a == axis else 0 for a in range(len(x.shape))])
-        )
+        start = [i * size if a == axis else 0 for a in range(len(x.shape))]
+        calls += slice_calls(context, x, y, start)
     return Lowered(calls=tuple(calls), summary=f"axis {axis}")
 
 

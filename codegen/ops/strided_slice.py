@@ -14,9 +14,9 @@ from codegen.ops.base import Call, Lowered, OpContext, OpSpec
 from codegen.ops.movement import (
     MOVED_TYPES,
     constant_ints,
-    gather_call,
+    gather_calls,
     moved_type,
-    slice_call,
+    slice_calls,
     strides_of,
 )
 
@@ -128,19 +128,19 @@ def lower(context: OpContext) -> Lowered:
     cut = slicing(context)
     context.require_shape(y, cut.shape)
     steps = ",".join(f"{c.start}:{c.stride}" for c in cut.cuts)
-    call = _call(context, x, y, cut)
-    return Lowered(calls=(call,), summary=f"[{steps}]")
+    calls = _calls(context, x, y, cut)
+    return Lowered(calls=calls, summary=f"[{steps}]")
 
 
-def _call(context: OpContext, x: Tensor, y: Tensor, cut: Slicing) -> Call:
+def _calls(context: OpContext, x: Tensor, y: Tensor, cut: Slicing) -> tuple[Call, ...]:
     """A box copy where no axis comes or goes and every stride is 1, else a gather."""
     starts = [c.start for c in cut.cuts]
     if all(c.stride == 1 and not c.dropped for c in cut.cuts) and len(x.shape) == len(y.shape):
-        return slice_call(context, x, y, starts)
+        return slice_calls(context, x, y, starts)
     strides = strides_of(x.shape)
     first = sum(i * s for i, s in zip(starts, strides, strict=True))
     axes = [(c.count, c.stride * s) for c, s in zip(cut.cuts, strides, strict=True)]
-    return gather_call(context, x, y, first, axes)
+    return gather_calls(context, x, y, first, axes)
 
 
 SPEC = OpSpec(

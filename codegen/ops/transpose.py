@@ -7,7 +7,7 @@ from codegen.ops.copy import reshaped_copy
 from codegen.ops.movement import (
     MOVED_TYPES,
     constant_ints,
-    gather_call,
+    gather_calls,
     joined_axes,
     moved_type,
     resolved_axis,
@@ -43,8 +43,8 @@ def lower(context: OpContext) -> Lowered:
     axes = [(x.shape[p], strides[p]) for p in perm]
     if joined_axes(axes) in ([], [(x.elements, 1)]):
         return Lowered(calls=(reshaped_copy(x, y),), summary=summary, view_of=x.index)
-    call = gather_call(context, x, y, 0, axes)
-    return Lowered(calls=(call,), summary=summary)
+    calls = gather_calls(context, x, y, 0, axes)
+    return Lowered(calls=calls, summary=summary)
 
 
 SPEC = OpSpec(

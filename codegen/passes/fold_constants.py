@@ -6,7 +6,7 @@ shapes (STRIDED_SLICE, PACK, ...), so that the shape operand of a RESHAPE become
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,20 +16,17 @@ from codegen import ops
 from codegen.errors import Unsupported
 from codegen.graph import DType, Graph, Node, Tensor
 from codegen.ops.base import OpContext
-from codegen.ops.movement import constant_ints, resolved_axis
+from codegen.ops.movement import constant_ints
 from codegen.ops.pad_common import paddings, zero_value
 from codegen.ops.padv2 import fill_value
 from codegen.ops.strided_slice import slicing
 from codegen.ops.transpose import permutation
-from codegen.passes.rewrite import for_each_node, with_tensor, without
+from codegen.passes.fold_arithmetic import ARITHMETIC
+from codegen.passes.fold_moves import MOVES
+from codegen.passes.rewrite import Array, Evaluate, for_each_node, with_tensor, without
 
-Array = NDArray[np.generic]
-
-_CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")
+_BEYOND_KERNELS = frozenset(("QUANTIZE", "DEQUANTIZE", *ARITHMETIC))
 """Evaluated for more types than there are kernels for; what they do not know they leave."""
-
-Evaluate = Callable[[OpContext], list[Array] | None]
-"""The outputs of a node, or None where they are not known exactly."""
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -55,7 +52,7 @@ def _fold(graph: Graph, node: Node) -> Graph:
     evaluate = _EVALUATE.get(node.op)
     if evaluate is None or not _inputs_known(graph, node):
         return graph
-    if node.op in ops.registry() and node.op not in _CONVERSIONS and not _is_supported(context):
+    if node.op in ops.registry() and node.op not in _BEYOND_KERNELS and not _is_supported(context):
         return graph
     values = evaluate(context)
     if values is None or len(values) != len(node.outputs):
@@ -72,6 +69,8 @@ def _inputs_known(graph: Graph, node: Node) -> bool:
     tensors = [graph.tensors[t] for t in node.inputs if t >= 0]
     if node.op == "SHAPE":
         return not any(t.free_dims for t in tensors)
+    if node.op == "RANK":
+        return True
     readable = all(t.dtype.numpy is not None and not t.sparse for t in tensors)
     return bool(tensors) and readable and all(t.is_constant for t in tensors)
 
@@ -101,11 +100,6 @@ def _concatenated(context: OpContext) -> list[Array]:
     return [np.concatenate(arrays, axis=context.int_option("axis"))]
 
 
-def _split(context: OpContext) -> list[Array]:
-    (axis,) = constant_ints(context, context.input(0))
-    return np.split(context.input(1).array, len(context.node.outputs), axis=axis)
-
-
 def _pad(context: OpContext) -> list[Array]:
     return [_padded(context, zero_value(context.output()))]
 
@@ -127,21 +121,8 @@ def _shape(context: OpContext) -> list[Array] | None:
     return [np.array(context.input(0).shape, context.output().dtype.numpy)]
 
 
-def _packed(context: OpContext) -> list[Array]:
-    arrays = [context.input(i).array for i in range(len(context.node.inputs))]
-    if any(a.shape != arrays[0].shape or a.dtype != arrays[0].dtype for a in arrays):
-        raise context.invalid("the inputs differ in shape or type")
-    axis = resolved_axis(context, context.int_option("axis"), arrays[0].ndim + 1)
-    return [np.stack(arrays, axis=axis)]
-
-
-def _tiled(context: OpContext) -> list[Array] | None:
-    x, times = context.input(0), constant_ints(context, context.input(1))
-    if len(times) != len(x.shape):
-        return None
-    if tuple(n * t for n, t in zip(x.shape, times, strict=True)) != context.output().shape:
-        return None  # before numpy makes something absurdly large
-    return [np.tile(x.array, times)]
+def _rank(context: OpContext) -> list[Array]:
+    return [np.array(len(context.input(0).shape), np.int32)]
 
 
 def _dequantized(context: OpContext) -> list[Array] | None:
@@ -180,6 +161,8 @@ def _quantized(context: OpContext) -> list[Array] | None:
 
 
 _EVALUATE: Mapping[str, Evaluate] = {
+    **MOVES,
+    **ARITHMETIC,
     "RESHAPE": _reshaped,
     "SQUEEZE": _reshaped,
     "EXPAND_DIMS": _reshaped,
@@ -187,12 +170,10 @@ _EVALUATE: Mapping[str, Evaluate] = {
     "SLICE": _slice,
     "STRIDED_SLICE": _strided_slice,
     "CONCATENATION": _concatenated,
-    "SPLIT": _split,
     "PAD": _pad,
     "PADV2": _padv2,
     "SHAPE": _shape,
-    "PACK": _packed,
-    "TILE": _tiled,
+    "RANK": _rank,
     "QUANTIZE": _quantized,
     "DEQUANTIZE": _dequantized,
 }

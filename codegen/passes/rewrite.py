@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from codegen.graph import Graph, Node, Tensor
+from codegen.ops.base import OpContext
+
+Array = NDArray[np.generic]
+
+Evaluate = Callable[[OpContext], list[Array] | None]
+"""The outputs of a node of constants, or None where they are not known exactly."""
 
 
 def reads_from(graph: Graph, source: Mapping[int, int]) -> Graph:
