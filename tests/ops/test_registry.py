@@ -81,7 +81,7 @@ def _retyped(node: Node, data: Tensor, dtype: DType) -> Graph:
 
 
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
-    """Another type with a quantisation that it can have; constants keep their values if they can."""
+    """Another type with a quantisation that it can have; constants keep their values."""
     quant = tensor.quant
     if dtype.value.startswith("uint") and quant is not None:
         quant = Quantization(quant.scales, tuple(0 for _ in quant.zero_points), quant.axis)
