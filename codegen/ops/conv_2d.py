@@ -8,9 +8,10 @@ float32: the sum of x * w in the order of the filter, plus bias, clamped.
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.float32 import float_convolution_params
-from codegen.ops.forms import Form, data_types, select_form
+from codegen.ops.forms import Form, data_types, select_form, window_input
+from codegen.ops.hybrid import hybrid_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
 
@@ -28,6 +29,14 @@ FORMS = (
         header="cg_conv_2d_f32.h",
         args="cg_conv_2d_f32_args",
         params=float_convolution_params,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.INT8, DType.FLOAT32),
+        kernel="cg_conv_2d_hybrid",
+        header="cg_conv_2d_hybrid.h",
+        args="cg_conv_2d_hybrid_args",
+        params=hybrid_convolution_params,
+        quantises=True,
     ),
 )
 
@@ -57,8 +66,9 @@ def lower(context: OpContext) -> Lowered:
             ("group_out", channels // groups),
             *form.params(context, x, filters, y, 0),
         ),
-        inputs=(whole(x, Alias.ROW, view.h.rows),),
+        inputs=(window_input(form, x, view),),
         outputs=(whole(y),),
+        scratch=form.scratch(x.elements // n),
     )
     grouped = f" {groups} groups" if groups > 1 else ""
     return Lowered(

@@ -7,9 +7,10 @@ the sums are rounded twice either way (docs/numerics.md).
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.float32 import float_convolution_params
-from codegen.ops.forms import Form, data_types, select_form
+from codegen.ops.forms import Form, data_types, select_form, window_input
+from codegen.ops.hybrid import hybrid_depthwise_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
 
@@ -27,6 +28,14 @@ FORMS = (
         header="cg_depthwise_conv_2d_f32.h",
         args="cg_depthwise_conv_2d_f32_args",
         params=float_convolution_params,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.INT8, DType.FLOAT32),
+        kernel="cg_depthwise_conv_2d_hybrid",
+        header="cg_depthwise_conv_2d_hybrid.h",
+        args="cg_depthwise_conv_2d_hybrid_args",
+        params=hybrid_depthwise_params,
+        quantises=True,
     ),
 )
 
@@ -59,8 +68,9 @@ def lower(context: OpContext) -> Lowered:
             ("depth_multiplier", depth_multiplier),
             *form.params(context, x, filters, y, 3),
         ),
-        inputs=(whole(x, Alias.ROW, view.h.rows),),
+        inputs=(window_input(form, x, view),),
         outputs=(whole(y),),
+        scratch=form.scratch(x.elements // n),
     )
     multiplied = f" x{depth_multiplier}" if depth_multiplier > 1 else ""
     return Lowered(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codegen.graph import DType, Tensor
-from codegen.ops.base import OpContext, Param
+from codegen.ops.base import Access, Alias, OpContext, Param, all_rows, whole
+from codegen.ops.spatial import Window
 
 Params = tuple[tuple[str, Param], ...]
 
@@ -22,6 +23,8 @@ class Form:
         args: the C struct type of its constants.
         params: the constants that depend on the format, for (context, x, filters, y, axis of the
             output channels in the filters).
+        quantises: the kernel turns data into codes first, one byte of scratch per element: of a
+            convolution the whole image, else one input vector.
     """
 
     types: tuple[DType, DType, DType]
@@ -29,6 +32,11 @@ class Form:
     header: str
     args: str
     params: Callable[[OpContext, Tensor, Tensor, Tensor, int], Params]
+    quantises: bool = False
+
+    def scratch(self, elements: int) -> int:
+        """Bytes of working memory to quantise so many elements at a time."""
+        return elements if self.quantises else 0
 
 
 def select_form(context: OpContext, forms: Sequence[Form]) -> Form:
@@ -42,6 +50,13 @@ def select_form(context: OpContext, forms: Sequence[Form]) -> Form:
         context.require_type(tensor, *dict.fromkeys(form.types[i] for form in fitting))
         fitting = [form for form in fitting if form.types[i] is tensor.dtype]
     return fitting[0]
+
+
+def window_input(form: Form, x: Tensor, view: Window) -> Access:
+    """The data of a sliding window; an image that is quantised first is read whole."""
+    if form.quantises:
+        return whole(x, Alias.NONE, all_rows(view.h.size))
+    return whole(x, Alias.ROW, view.h.rows)
 
 
 def data_types(forms: Sequence[Form]) -> tuple[DType, ...]:

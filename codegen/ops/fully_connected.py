@@ -27,6 +27,7 @@ from codegen.ops.base import (
 from codegen.ops.double_scale import double_tables
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form
+from codegen.ops.hybrid import hybrid_params
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
@@ -61,6 +62,7 @@ def lower(context: OpContext) -> Lowered:
         params=(("depth", depth), *form.params(context, x, filters, y, 0)),
         inputs=(inputs,),
         outputs=(outputs,),
+        scratch=form.scratch(depth),
     )
     return Lowered(
         calls=(call,),
@@ -113,6 +115,16 @@ def _params_s8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: 
     )
 
 
+def _params_hybrid(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
+    """How the data are quantised, and what all hybrid operators have."""
+    per_channel = filters.quant is not None and filters.quant.per_channel
+    return (
+        ("asymmetric", int(bool(context.option("asymmetric_quantize_inputs")))),
+        ("per_channel", int(per_channel)),
+        *hybrid_params(context, x, filters, y, axis),
+    )
+
+
 def _require_int32(
     context: OpContext, sums: NDArray[np.int64], bias: Table | None, factors: list[float]
 ) -> None:
@@ -140,6 +152,14 @@ FORMS = (
         header="cg_fully_connected_f32.h",
         args="cg_fully_connected_f32_args",
         params=float_convolution_params,
+    ),
+    Form(
+        types=(DType.FLOAT32, DType.INT8, DType.FLOAT32),
+        kernel="cg_fully_connected_hybrid",
+        header="cg_fully_connected_hybrid.h",
+        args="cg_fully_connected_hybrid_args",
+        params=_params_hybrid,
+        quantises=True,
     ),
 )
 

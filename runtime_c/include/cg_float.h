@@ -24,6 +24,17 @@ CG_KERNEL float cg_clamp_f32(float v, float low, float high)
     return high < raised ? high : raised;
 }
 
+/* To the nearest integer, halves away from zero. What is beyond 2^24 saturates there, NaN below. */
+CG_KERNEL int32_t cg_round_f32(float v)
+{
+    const float far = 16777216.0f;    /* from here on all floats are integers */
+    const float above = v > -far ? v : -far;
+    const float near = above < far ? above : far;
+    const int32_t whole = (int32_t)near;
+    const float rest = near - (float)whole;
+    return whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0);
+}
+
 /* Out channels that a pixel computes at a time, so that one load of the input serves them all. */
 #define CG_F32_BLOCK 4
 
