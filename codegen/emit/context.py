@@ -205,7 +205,8 @@ def _call(namer: Namer, step: KernelStep) -> CallText:
     results = tuple(
         _view(namer, view, "y" if single else f"y{i}") for i, view in enumerate(step.outputs)
     )
-    names = ["args", *(v.name for v in (*sources, *results)), "range"]
+    constants = ["args"] if step.call.params else []
+    names = [*constants, *(v.name for v in (*sources, *results)), "range"]
     arguments = ", ".join(f"&{name}" for name in names)
     if step.scratch is not None:
         arguments += f", {namer.buffer_base(namer.buffers[step.scratch])}"

@@ -140,9 +140,10 @@ class Call:
     """One kernel call over the whole of its output box.
 
     Attributes:
-        kernel: the C function; it takes (args, inputs..., outputs..., range[, scratch]).
+        kernel: the C function; it takes ([args, ]inputs..., outputs..., range[, scratch]).
         header: its file in runtime_c/kernels.
-        args: the C struct type of its constants, filled from `params` by field name.
+        args: the C struct type of its constants, filled from `params` by field name; without
+            params it is empty and the kernel has no such argument.
         params: integers, floats, tables (pointers to constant arrays) or None (null pointer).
         scratch: bytes of working memory, planned like any buffer; 0 means no such argument.
         rows_per_step: output rows that the kernel makes in one go (see Alias.ROW).

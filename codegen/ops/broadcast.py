@@ -1,4 +1,4 @@
-"""Element-wise operators of two operands whose dimensions of 1 stretch to the other's.
+"""Element-wise operators of several operands whose dimensions of 1 stretch to the others'.
 
 A kernel sees its operands as (n, h, w, c) maps and is told by `cg_step` in which directions an
 operand moves along with the output (runtime_c/kernels/cg_broadcast.h). What four dimensions
@@ -33,15 +33,21 @@ FIRST_ROW = RowMap(stride=0, offset=0, span=1)
 
 @dataclass(frozen=True)
 class Kernel:
-    """A C kernel of two operands; its args struct starts with `cg_step a, b`."""
+    """A C kernel of several operands; its args struct starts with a `cg_step` for each."""
 
     name: str
     header: str
     args: str
+    operands: tuple[str, ...] = ("a", "b")
+    """The names of these steps."""
 
 
-def operands_of(context: OpContext, *types: DType) -> tuple[Tensor, Tensor, Tensor]:
-    """Both operands and the output: all of one of `types`, with shapes that broadcast.
+def operands_of(
+    context: OpContext, *types: DType, result: DType | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Both operands and the output, with shapes that broadcast to the output's.
+
+    The operands are both of one of `types`, the output is of `result` or of their type.
 
     Raises:
         Unsupported: for another type, or a mixture.
@@ -49,58 +55,66 @@ def operands_of(context: OpContext, *types: DType) -> tuple[Tensor, Tensor, Tens
     """
     a, b, y = context.input(0), context.input(1), context.output()
     context.require_type(a, *types)
-    for tensor in (b, y):
-        context.require_type(tensor, a.dtype)
-    try:
-        shape = np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise context.invalid(
-            f"{a.label} {a.describe()} and {b.label} {b.describe()} do not broadcast"
-        ) from None
-    context.require_shape(y, shape)
+    context.require_type(b, a.dtype)
+    context.require_type(y, result or a.dtype)
+    require_broadcast(context, (a, b), y)
     return a, b, y
 
 
-def operand_summary(a: Tensor, b: Tensor, y: Tensor) -> str:
-    """Names the smaller operand, if there is one: "broadcast [1,1,1,8]"."""
-    small = [t for t in (a, b) if t.shape != y.shape]
+def require_broadcast(context: OpContext, operands: Sequence[Tensor], y: Tensor) -> None:
+    """Hold the output's shape against what the operands' broadcast to.
+
+    Raises:
+        InvalidModel: if they do not broadcast, or to another shape.
+    """
+    try:
+        shape = np.broadcast_shapes(*(t.shape for t in operands))
+    except ValueError:
+        names = " and ".join(f"{t.label} {t.describe()}" for t in operands)
+        raise context.invalid(f"{names} do not broadcast") from None
+    context.require_shape(y, shape)
+
+
+def operand_summary(*tensors: Tensor) -> str:
+    """Names the operands that are smaller than the output (last): "broadcast [1,1,1,8]"."""
+    *operands, y = tensors
+    small = [t for t in operands if t.shape != y.shape]
     shapes = " and ".join(f"[{','.join(map(str, t.shape))}]" for t in small)
     return f"broadcast {shapes}" if small else ""
 
 
 def broadcast_calls(
-    kernel: Kernel,
-    operands: tuple[Tensor, Tensor, Tensor],
-    params: Sequence[tuple[str, Param]],
+    kernel: Kernel, tensors: Sequence[Tensor], params: Sequence[tuple[str, Param]] = ()
 ) -> tuple[Call, ...]:
-    """The calls that compute `y` of `operands` = (a, b, y), all of any rank.
+    """The calls that compute the last of `tensors` from the others, all of any rank.
 
     One call for up to four dimensions, or more that merge into four; else one per index of the
     outermost ones.
     """
-    a, b, y = operands
-    a_dims, b_dims, y_dims = _merged(a.shape, b.shape, y.shape)
+    *operands, y = tensors
+    *dims, y_dims = _merged(*(t.shape for t in tensors))
     outer = y_dims[:-3]
-    if math.prod(outer) == outer[-1]:
-        boxes: list[tuple[Box | None, ...]] = [(None, None, None)]
-    else:
-        indices = itertools.product(*(range(size) for size in outer[:-1]))
-        boxes = [tuple(_box(dims, i) for dims in (a_dims, b_dims, y_dims)) for i in indices]
-    steps = (*_steps("a", a_dims, y_dims), *_steps("b", b_dims, y_dims))
+    indices: Sequence[Dims | None] = [None]
+    if math.prod(outer) != outer[-1]:
+        indices = list(itertools.product(*(range(size) for size in outer[:-1])))
+    steps = [
+        field
+        for name, d in zip(kernel.operands, dims, strict=True)
+        for field in _steps(name, d, y_dims)
+    ]
     return tuple(
         Call(
             kernel=kernel.name,
             header=kernel.header,
             args=kernel.args,
             params=(*steps, *params),
-            inputs=(
-                _operand(a, a_dims, y_dims, box_a),
-                _operand(b, b_dims, y_dims, box_b),
+            inputs=tuple(
+                _operand(t, d, y_dims, _box(d, index)) for t, d in zip(operands, dims, strict=True)
             ),
-            outputs=(Access(y.index, _map(y_dims), box=box_y),),
+            outputs=(Access(y.index, _map(y_dims), box=_box(y_dims, index)),),
             pointwise=True,
         )
-        for box_a, box_b, box_y in boxes
+        for index in indices
     )
 
 
@@ -134,8 +148,10 @@ def _map(dims: Dims) -> tuple[int, int, int, int]:
     return nhwc((math.prod(dims[:-3]), *dims[-3:]))
 
 
-def _box(dims: Dims, index: Sequence[int]) -> Box:
+def _box(dims: Dims, index: Dims | None) -> Box | None:
     """The images of a map that belong to `index` of all outer dimensions but the last."""
+    if index is None:
+        return None
     image = 0
     for size, i in zip(dims[:-4], index, strict=True):
         image = image * size + (i if size > 1 else 0)

@@ -6,16 +6,7 @@
 #ifndef CG_FLOAT_H
 #define CG_FLOAT_H
 
-#include "cg_view.h"
-
-/* An element of a map. Maps lie in arenas of bytes, which C allows to be read and written as another
- * type only where the compiler is told so. Compilers without this attribute see each layer as a
- * function of its own, whose maps have one type throughout. */
-#if defined(__GNUC__) || defined(__clang__)
-typedef float __attribute__((may_alias)) cg_f32;
-#else
-typedef float cg_f32;
-#endif
+#include "cg_element.h"
 
 /* Comparisons stand so that NaN passes through. */
 CG_KERNEL float cg_clamp_f32(float v, float low, float high)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen import ops
 from codegen.importer import parse_model
@@ -14,6 +15,8 @@ from tests.tflite_builder import ModelBuilder
 
 Shape = tuple[int, ...]
 Quant = tuple[float, int]
+Quants = tuple[Quant | None, Quant | None, Quant | None]
+NO_QUANTS: Quants = (None, None, None)
 
 # Equal shapes, then broadcasting in one direction, in both, and past four dimensions; the last
 # ones do not merge into four.
@@ -46,18 +49,36 @@ SHAPES: tuple[tuple[Shape, Shape], ...] = (
 
 @dataclass(frozen=True)
 class Binary:
-    """One operator; quantisations are (scale, zero point). `constant`: "a", "b" or neither.
+    """One operator; quantisations are (scale, zero point), left out for types without codes.
 
+    `types` are those of the operands and of the output. `constant`: "a", "b" or neither.
     `twice`: the same tensor is both operands.
     """
 
     op: str
     a: Shape = (2, 3, 5, 7)
     b: Shape = (2, 3, 5, 7)
-    quants: tuple[Quant, Quant, Quant] = ((0.05, 3), (0.08, -7), (0.1, 5))
+    types: tuple[str, str] = ("int8", "int8")
+    quants: Quants = ((0.05, 3), (0.08, -7), (0.1, 5))
     activation: str | None = None
     constant: str = ""
     twice: bool = False
+
+
+def codes(dtype: str, quant: Quant | None) -> tuple[float | None, int | None]:
+    """The quantisation of a tensor; that of uint8 means the same as the int8 one."""
+    if quant is None or dtype not in ("int8", "uint8", "int16"):
+        return None, None
+    shift = {"int8": 0, "uint8": 128, "int16": -quant[1]}[dtype]
+    return quant[0], quant[1] + shift
+
+
+def constant_values(shape: Shape, dtype: str, rng: np.random.Generator) -> NDArray[np.generic]:
+    """Any 8-bit codes; of other types few enough values that some are equal, and none is 0."""
+    if dtype in ("int8", "uint8"):
+        return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape).astype(dtype)
+    values = rng.integers(1, 5, shape) * rng.choice((-1, 1), shape)
+    return np.abs(values) > 2 if dtype == "bool" else values.astype(dtype)
 
 
 def binary_model(cases: Sequence[Binary], rng: np.random.Generator) -> bytes:
@@ -70,12 +91,15 @@ def binary_model(cases: Sequence[Binary], rng: np.random.Generator) -> bytes:
         shapes = {"a": case.a} if case.twice else {"a": case.a, "b": case.b}
         for (name, shape), quant in zip(shapes.items(), case.quants, strict=False):
             constant = case.constant == name
-            data = rng.integers(-128, 128, shape) if constant else None
-            operands.append(builder.tensor(shape, "int8", *quant, data=data))
+            data = constant_values(shape, case.types[0], rng) if constant else None
+            operands.append(
+                builder.tensor(shape, case.types[0], *codes(case.types[0], quant), data)
+            )
             inputs += [] if constant else [operands[-1]]
-        y = builder.tensor(np.broadcast_shapes(*shapes.values()), "int8", *case.quants[2])
+        y_shape = np.broadcast_shapes(*shapes.values())
+        y = builder.tensor(y_shape, case.types[1], *codes(case.types[1], case.quants[2]))
         fused = {} if case.activation is None else {"fused_activation_function": case.activation}
-        builder.op(case.op, (operands * 2)[:2], [y], 2, **fused)
+        builder.op(case.op, (operands * 2)[:2], [y], **fused)
         outputs.append(y)
     return builder.build(inputs, outputs)
 

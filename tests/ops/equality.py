@@ -7,7 +7,7 @@ on seeded random inputs and edge values, twice in a row, with every output compa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -69,10 +69,20 @@ def special_input(model: Model, rng: np.random.Generator) -> list[Array]:
     return values
 
 
-def input_sets(model: Model, samples: int, rng: np.random.Generator) -> list[list[Array]]:
+Draw = Callable[[Tensor, np.random.Generator], Array]
+"""Random values for an input."""
+
+
+def input_sets(
+    model: Model,
+    samples: int,
+    rng: np.random.Generator,
+    draw: Draw = random_input,
+) -> list[list[Array]]:
     """`samples` random sets and the edge sets."""
     tensors = [model.main.tensors[t] for t in model.main.inputs]
-    return [[random_input(t, rng) for t in tensors] for _ in range(samples)] + edge_inputs(tensors)
+    sets = [[draw(t, rng) for t in tensors] for _ in range(samples)]
+    return sets + edge_inputs(tensors)
 
 
 def assert_equal(
@@ -81,6 +91,7 @@ def assert_equal(
     rng: np.random.Generator,
     *,
     samples: int = 4,
+    draw: Draw = random_input,
     sanitize: bool = False,
     plan: PlanOptions | None = None,
     tolerance: float = 0.0,
@@ -90,7 +101,8 @@ def assert_equal(
 ) -> None:
     """Build, compile and compare every case (label -> .tflite bytes).
 
-    `reference` holds, for cases that the interpreter refuses, another model that means the same.
+    `draw` makes the random values. `reference` holds, for cases that the interpreter refuses,
+    another model that means the same.
     `inputs` gives cases sets of their own, where not every value is allowed (indices).
     `tolerance` is the largest difference allowed in float outputs; integers must be equal.
     `specials` is how many more sets mix values into float inputs that only floats have.
@@ -103,7 +115,7 @@ def assert_equal(
     failures = []
     with build_host_program(sources, workdir, sanitize=sanitize) as program:
         for number, (label, data) in enumerate(cases.items()):
-            sets = inputs.get(label) or input_sets(models[number], samples, rng)
+            sets = inputs.get(label) or input_sets(models[number], samples, rng, draw)
             sets += [special_input(models[number], rng) for _ in range(specials)]
             expected = oracle.run_reference(reference.get(label, data), sets)
             for values, wanted in zip(sets, expected, strict=True):

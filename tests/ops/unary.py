@@ -21,16 +21,17 @@ from tests.oracle import run_reference
 from tests.tflite_builder import ModelBuilder
 
 ALL_CODES = np.arange(256).astype(np.uint8)
+CODES = ("int8", "uint8", "int16")
 ZERO_POINTS = (-128, -7, 0, 5, 127)
 
 
 @dataclass(frozen=True)
 class Unary:
-    """One operator; `x` and `y` are (scale, zero point), ignored for float32."""
+    """One operator; `x` and `y` are (scale, zero point), ignored for types without codes."""
 
     op: str
-    x: tuple[float, int]
-    y: tuple[float, int]
+    x: tuple[float, int] | None = None
+    y: tuple[float, int] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     types: tuple[str, str] = ("int8", "int8")
     shape: tuple[int, ...] = (2, 8, 8, 8)
@@ -42,7 +43,7 @@ def unary_model(cases: Sequence[Unary]) -> bytes:
     inputs, outputs = [], []
     for case in cases:
         tensors = [
-            builder.tensor(case.shape, dtype, *(() if dtype == "float32" else quant))
+            builder.tensor(case.shape, dtype, *(quant if quant and dtype in CODES else ()))
             for dtype, quant in zip(case.types, (case.x, case.y), strict=True)
         ]
         builder.op(case.op, tensors[:1], tensors[1:], **case.options)

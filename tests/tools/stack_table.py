@@ -10,6 +10,7 @@ gcc is installed. Figures of other cores and of kernels that are gone are droppe
 
 import json
 import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ from codegen.verify.toolchain import EXACT_FLAGS, find_tool, host_compiler
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.tflite"
 _KERNEL = re.compile(
-    r"^CG_KERNEL void (?P<name>cg_\w+)\((?P<parameters>const cg_\w+_args \*[^)]*)\)", re.MULTILINE
+    r"\bvoid (?P<name>cg_\w+)\((?P<parameters>[^()]*\bconst cg_range \*[^()]*)\)\s*\{"
 )
 
 Figures = dict[str, int]
@@ -73,29 +74,37 @@ def targets() -> Iterator[Target]:
         yield Target(board, command)
 
 
-def kernels() -> dict[str, tuple[Path, str]]:
-    """Kernel -> its header and its parameters."""
-    found = {}
-    for header in sorted((data_dir("runtime_c") / "kernels").glob("*.h")):
-        for match in _KERNEL.finditer(header.read_text()):
-            found[match["name"]] = (header, " ".join(match["parameters"].split()))
-    return found
+def include_lines() -> list[str]:
+    """All headers of kernels."""
+    headers = sorted((data_dir("runtime_c") / "kernels").glob("*.h"))
+    return [f'#include "{header.name}"' for header in headers]
+
+
+def include_flags() -> tuple[str, ...]:
+    """Where the headers lie."""
+    return tuple(f"-I{data_dir('runtime_c') / name}" for name in ("include", "kernels"))
+
+
+def kernels() -> dict[str, str]:
+    """Kernel -> its parameters; macros that define kernels are expanded."""
+    command = [*host_compiler(), "-E", "-P", *include_flags(), "-x", "c", "-"]
+    source = "\n".join(include_lines()) + "\n"
+    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return {m["name"]: " ".join(m["parameters"].split()) for m in _KERNEL.finditer(text)}
 
 
 def probe_figures(target: Target, level: str) -> Figures:
     """Every kernel called with unknown arguments, without the callers of a layer."""
     found = kernels()
-    lines = [f'#include "{name}"' for name in sorted({h.name for h, _ in found.values()})]
-    for kernel, (_, parameters) in found.items():
+    lines = include_lines()
+    for kernel, parameters in found.items():
         arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
         lines += [f"void probe_{kernel}({parameters});", f"void probe_{kernel}({parameters})"]
         lines += ["{", f"    {kernel}({arguments});", "}"]
-    runtime = data_dir("runtime_c")
-    includes = (f"-I{runtime / 'include'}", f"-I{runtime / 'kernels'}")
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "probes.c"
         source.write_text("\n".join(lines) + "\n")
-        graph = source_call_graph(target.compiler, (*target.flags, level, *includes), source)
+        graph = source_call_graph(target.compiler, (*target.flags, level, *include_flags()), source)
     return {kernel: graph.deepest(f"probe_{kernel}") for kernel in found}
 
 
