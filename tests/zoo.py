@@ -103,6 +103,22 @@ def _elements(chain: _Chain, x: int) -> int:
     return y
 
 
+def _choices(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> the same shape, through comparisons, operators on bools and selection."""
+    shape = (1, 4, 4, 6)
+    one = chain.builder.tensor((1, 1), "int8", 0.05, -3, data=[[17]])
+
+    def relation(kind: str, *operands: int) -> int:
+        return chain.op(kind, operands, chain.builder.tensor(shape, "bool"))
+
+    between = relation("LOGICAL_AND", relation("GREATER", x, one), relation("LESS_EQUAL", x, one))
+    outside = relation("LOGICAL_OR", relation("LESS", x, one), relation("GREATER_EQUAL", x, one))
+    other = relation("LOGICAL_NOT", relation("LOGICAL_AND", relation("EQUAL", x, one), between))
+    y = chain.op("SELECT", [relation("NOT_EQUAL", x, one), x, x], chain.result(shape))
+    y = chain.op("SELECT_V2", [outside, y, one], chain.result(shape))
+    return chain.op("SELECT_V2", [other, y, one], chain.result(shape))
+
+
 def _moves(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> int8[1,4,8,6]."""
     halves = [chain.result((1, 4, 4, 3)) for _ in range(2)]
@@ -200,7 +216,8 @@ def zoo() -> bytes:
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
     y = chain.op("QUANTIZE", [y], chain.result((1, 8, 8, 4)))
-    for part in (_convolutions, _pools, _elements, _moves, _pixels, _indices, _head):
+    parts = (_convolutions, _pools, _elements, _choices, _moves, _pixels, _indices, _head)
+    for part in parts:
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)

@@ -17,7 +17,14 @@ from tests.tools.operators_doc import DOCUMENT, document
 from tests.zoo import zoo
 
 # The input that holds data, where it is not the first.
-_DATA = {"SPLIT": 1, "FILL": 1, "EMBEDDING_LOOKUP": 1, "SCATTER_ND": 1}
+_DATA = {
+    "SPLIT": 1,
+    "FILL": 1,
+    "EMBEDDING_LOOKUP": 1,
+    "SCATTER_ND": 1,
+    "SELECT": 1,
+    "SELECT_V2": 1,
+}
 
 
 @cache

@@ -33,7 +33,8 @@ from codegen.verify.toolchain import EXACT_FLAGS, find_tool, host_compiler
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.tflite"
 _KERNEL = re.compile(
-    r"\bvoid (?P<name>cg_\w+)\((?P<parameters>[^()]*\bconst cg_range \*[^()]*)\)\s*\{"
+    r"\bvoid (?P<name>cg_\w+)\("
+    r"(?P<parameters>const cg_(?:\w+_args|src) \*[^()]*\bconst cg_range \*[^()]*)\)\s*\{"
 )
 
 Figures = dict[str, int]
