@@ -1,11 +1,12 @@
 """Make runtime_c/kernels/stack.json: bytes of stack of one run() by kernel and core.
 
-    python tests/tools/stack_table.py [MODEL.tflite ...]
+    python tests/tools/stack_table.py [--new] [MODEL.tflite ...]
 
 Every kernel is compiled twice over: called with arguments that are not known at compile time, and
 as the layers of the demo model and of the models given call it, which lets constants fold. The
 worst of all counts, at -Os, -O2 and -O3 (on a PC: -O2), for each core of the shipped boards whose
-gcc is installed. Figures of other cores and of kernels that are gone are dropped.
+gcc is installed. Figures of other cores and of kernels that are gone are dropped. With --new, the
+figures of kernels that are in the table stay as they are, which is quick.
 """
 
 import json
@@ -13,7 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,9 +95,8 @@ def kernels() -> dict[str, str]:
     return {m["name"]: " ".join(m["parameters"].split()) for m in _KERNEL.finditer(text)}
 
 
-def probe_figures(target: Target, level: str) -> Figures:
-    """Every kernel called with unknown arguments, without the callers of a layer."""
-    found = kernels()
+def probe_figures(target: Target, level: str, found: Mapping[str, str]) -> Figures:
+    """Kernels called with unknown arguments, without the callers of a layer."""
     lines = include_lines()
     for kernel, parameters in found.items():
         arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
@@ -134,43 +134,46 @@ def built_for(paths: Sequence[Path], target: Target) -> Iterator[Build]:
             print(f"{path.name}: left out: {str(error)[:100]}", file=sys.stderr)
 
 
-def core_figures(target: Target, paths: Sequence[Path]) -> Figures:
-    """The worst of all levels, probes and models for one core."""
+def core_figures(target: Target, paths: Sequence[Path], wanted: Mapping[str, str]) -> Figures:
+    """The worst of all levels, probes and models for one core, of the kernels that are wanted."""
     jobs = [(built, level) for built in built_for(paths, target) for level in target.levels]
     with ThreadPoolExecutor() as pool:
         measured = list(pool.map(lambda job: model_figures(job[0], target, job[1]), jobs))
-        probed = list(pool.map(lambda level: probe_figures(target, level), target.levels))
+        probed = list(pool.map(lambda level: probe_figures(target, level, wanted), target.levels))
     if not measured:
         raise ToolError("none of the models can be built; give one that can")
     callers = max(above for above, _ in measured)
-    worst = {kernel: callers + max(p[kernel] for p in probed) for kernel in kernels()}
+    worst = {kernel: callers + max(p[kernel] for p in probed) for kernel in wanted}
     for _, figures in measured:
-        for kernel, nbytes in figures.items():
-            worst[kernel] = max(nbytes, worst[kernel])
+        for kernel in figures.keys() & wanted.keys():
+            worst[kernel] = max(figures[kernel], worst[kernel])
     return worst
 
 
 @click.command(help=__doc__)
+@click.option("--new", is_flag=True, help="Measure only kernels that the table does not have.")
 @click.argument("models", nargs=-1, type=click.Path(exists=True, path_type=Path))
-def main(models: tuple[Path, ...]) -> None:
+def main(models: tuple[Path, ...], new: bool) -> None:
     """Write the table, or say in one line what is wrong."""
     try:
-        write_table(models)
+        write_table(models, new)
     except CodegenError as error:
         sys.exit(f"error: {error}")
 
 
-def write_table(models: Sequence[Path]) -> None:
+def write_table(models: Sequence[Path], new: bool) -> None:
     """Measure, write the table and say what the worst kernel of each board is."""
-    table: dict[str, Figures] = {kernel: {} for kernel in kernels()}
+    path = data_dir("runtime_c") / "kernels" / "stack.json"
+    found, known = kernels(), json.loads(path.read_text()) if new else {}
+    table: dict[str, Figures] = {kernel: known.get(kernel, {}) for kernel in found}
+    wanted = {kernel: found[kernel] for kernel in found if kernel not in known}
     for target in targets():
         core = target.board.cpu.core
-        figures = core_figures(target, [DEMO, *models])
+        figures = core_figures(target, [DEMO, *models], wanted)
         for kernel, nbytes in figures.items():
             table[kernel][core] = max(nbytes, table[kernel].get(core, 0))
-        worst = max(figures, key=lambda kernel: figures[kernel])
-        click.echo(f"{target.board.name} ({core}): {worst} {figures[worst]}")
-    path = data_dir("runtime_c") / "kernels" / "stack.json"
+        worst = max(figures, key=lambda kernel: figures[kernel], default="no kernel")
+        click.echo(f"{target.board.name} ({core}): {worst} {figures.get(worst, 0)}")
     path.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n")
 
 
