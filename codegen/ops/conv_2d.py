@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.conv_2d_mve import convolution_forms
+from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input
 from codegen.ops.hybrid import hybrid_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+from codegen.target import Kernels
 
 FORMS = (
     Form(
@@ -71,11 +74,14 @@ def lower(context: OpContext) -> Lowered:
         scratch=form.scratch(x.elements // n),
     )
     grouped = f" {groups} groups" if groups > 1 else ""
-    return Lowered(
+    lowered = Lowered(
         calls=(call,),
         summary=f"{view.summary()}{grouped} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w * group_in,
     )
+    if context.target.kernels is Kernels.MVE and form.kernel == "cg_conv_2d_s8" and groups == 1:
+        return with_fast_forms(lowered, convolution_forms(context, x, filters, y, view))
+    return lowered
 
 
 SPEC = OpSpec(

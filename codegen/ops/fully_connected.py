@@ -25,8 +25,10 @@ from codegen.ops.base import (
     whole,
 )
 from codegen.ops.double_scale import double_tables
+from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form
+from codegen.ops.fully_connected_mve import fully_connected_forms
 from codegen.ops.hybrid import hybrid_params
 from codegen.ops.requantize import (
     bias_table,
@@ -36,7 +38,9 @@ from codegen.ops.requantize import (
     fused_activation,
     largest_sums,
     output_factors,
+    weights_zero_point,
 )
+from codegen.target import Kernels
 
 
 def lower(context: OpContext) -> Lowered:
@@ -64,11 +68,14 @@ def lower(context: OpContext) -> Lowered:
         outputs=(outputs,),
         scratch=form.scratch(depth),
     )
-    return Lowered(
+    lowered = Lowered(
         calls=(call,),
         summary=f"{depth} to {units} {fused_activation(context)}",
         macs=y.elements * depth,
     )
+    if context.target.kernels is Kernels.MVE and form.kernel == "cg_fully_connected_s8":
+        return with_fast_forms(lowered, fully_connected_forms(context, filters, call))
+    return lowered
 
 
 def _out_shape(context: OpContext, x: Tensor, units: int, depth: int) -> tuple[int, ...]:
@@ -96,8 +103,7 @@ def _params_s8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: 
     """Offsets, clamp, weights, bias, and one factor, or one per output where they differ."""
     scales = channel_scales(context, filters, axis, shifted=True)
     factors = output_factors(context, x, y, scales)
-    quant = filters.quant
-    zero_point = 0 if quant is None or quant.per_channel else quant.zero_point
+    zero_point = weights_zero_point(filters)
     values = filter_values(context, x, filters, axis, zero_point)
     bias = bias_table(context, context.optional_input(2), filters.shape[axis])
     sums = largest_sums(context, x, values, axis, zero_point)

@@ -98,6 +98,12 @@ def filter_values(
     return values
 
 
+def weights_zero_point(filters: Tensor) -> int:
+    """The zero point of a fully connected layer's weights, which one scale per output makes 0."""
+    quant = filters.quant
+    return 0 if quant is None or quant.per_channel else quant.zero_point
+
+
 def largest_sums(
     context: OpContext, x: Tensor, filters: NDArray[np.int8], axis: int, zero_point: int = 0
 ) -> NDArray[np.int64]:
@@ -180,8 +186,17 @@ def clamp_params(context: OpContext, out: Tensor) -> tuple[tuple[str, Param], ..
     Raises:
         Unsupported: for a fused activation that is not a clamp.
     """
-    low, high = activation_range(fused_activation(context), context.require_quant(out), out.dtype)
+    low, high = clamp_bounds(context, out)
     return (("act_min", low), ("act_max", high))
+
+
+def clamp_bounds(context: OpContext, out: Tensor) -> tuple[int, int]:
+    """Smallest and largest code that the fused activation lets through.
+
+    Raises:
+        Unsupported: for a fused activation that is not a clamp.
+    """
+    return activation_range(fused_activation(context), context.require_quant(out), out.dtype)
 
 
 def fused_activation(context: OpContext) -> str:

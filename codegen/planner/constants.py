@@ -31,7 +31,8 @@ def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[W
     for node, call in calls:
         for field, value in call.params:
             if isinstance(value, Table):
-                owner, label = f"op{node.index:02d}_{field}", f"{field} of {node.label}"
+                name = field.rpartition(".")[2]  # of a struct inside the arguments
+                owner, label = f"op{node.index:02d}_{name}", f"{name} of {node.label}"
                 wanted.append(Wanted(owner, value, label))
     for tensor in _constant_tensors(graph, calls):
         wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor), tensor.label))

@@ -121,14 +121,14 @@ def assert_equal(
             for values, wanted in zip(sets, expected, strict=True):
                 for _ in range(2):
                     result = program.run(number, [v.tobytes() for v in values], reset=False)
-                    difference = _difference(result.status, result.outputs, wanted, tolerance)
-                    if difference:
-                        failures.append(f"{label}: {difference}")
+                    found = difference(result.status, result.outputs, wanted, tolerance)
+                    if found:
+                        failures.append(f"{label}: {found}")
                         break
     assert not failures, f"{len(failures)} differences, first: " + "; ".join(failures[:5])
 
 
-def _difference(
+def difference(
     status: int, outputs: Sequence[bytes], wanted: Sequence[Array], tolerance: float
 ) -> str:
     if status:

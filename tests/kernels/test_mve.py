@@ -1,0 +1,120 @@
+"""The kernels for Helium: in plain C on the host, and as they are on an emulated Cortex-M55."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.importer import parse_model
+from codegen.ops import lower
+from codegen.ops.base import OpContext
+from codegen.plan import PlanOptions
+from codegen.target import Kernels, Target
+from tests.ops import test_conv_2d, test_fully_connected
+from tests.ops.emulated import assert_equal_emulated
+from tests.ops.equality import assert_equal
+from tests.ops.test_conv_2d import conv_model
+from tests.ops.test_fully_connected import dense_model
+
+MVE = PlanOptions(kernels="mve", memory="max")
+"""The fastest forms, whatever memory they take."""
+
+CONVOLUTIONS: list[dict[str, Any]] = [
+    *(
+        {"in_shape": (1, 3, w, depth), "filters": (channels, 1, 1, depth), "activation": act}
+        for w, depth, channels, act in (
+            (4, 8, 16, "RELU"),
+            (5, 16, 5, "NONE"),
+            (3, 24, 12, "RELU"),
+            (2, 32, 7, "NONE"),
+            (1, 40, 9, "RELU6"),
+            (3, 64, 8, "NONE"),
+            (5, 67, 4, "RELU"),
+            (2, 128, 4, "NONE"),
+            (1, 144, 1, "RELU"),
+            (1, 400, 3, "NONE"),
+        )
+    ),
+    {"in_shape": (2, 5, 7, 24), "filters": (6, 1, 1, 24), "stride": (2, 3)},
+    {"in_shape": (1, 6, 5, 16), "filters": (8, 3, 3, 16), "scale_out": 5.0},
+    {"in_shape": (1, 5, 6, 20), "filters": (5, 3, 3, 20), "stride": (2, 2), "scale_out": 5.0},
+    {"in_shape": (1, 8, 8, 3), "filters": (8, 3, 3, 3), "stride": (2, 2), "activation": "RELU6"},
+    {"in_shape": (1, 12, 9, 1), "filters": (8, 10, 4, 1), "stride": (2, 2), "activation": "RELU"},
+]
+
+DENSE: list[dict[str, Any]] = [
+    {"in_shape": (1, 640), "units": 12, "activation": "RELU", "zero_points": (89, -128)},
+    {"in_shape": (1, 128), "units": 8, "scale_out": 0.5},
+    {"in_shape": (1, 8), "units": 33},
+    {"in_shape": (3, 50), "units": 6, "per_channel": True},
+    {"in_shape": (4, 33), "units": 3, "activation": "RELU6"},
+]
+
+
+def with_mve(
+    cases: Mapping[str, bytes], board: str, workdir: Path, rng: np.random.Generator
+) -> None:
+    if board == "host":
+        assert_equal(cases, workdir, rng, samples=2, plan=MVE)
+    else:
+        assert_equal_emulated(cases, workdir, rng, board, plan=MVE)
+
+
+def kernels_of(model: bytes) -> list[str]:
+    """The kernels that the only operator of a model may become."""
+    graph = parse_model(model).main
+    lowered = lower(OpContext(graph, graph.nodes[0], Target(Kernels.MVE)))
+    return [call.kernel for form in lowered.forms for call in form]
+
+
+BOARDS = [
+    "host",
+    pytest.param("mps3-an547", marks=pytest.mark.emulator),
+]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_convolutions(
+    board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
+    others = [*test_conv_2d.CORNERS, *test_conv_2d.GRID]
+    chosen = [*CONVOLUTIONS, *sample(others, 12)]
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
+    with_mve(cases, board, tmp_path, rng)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_fully_connected_layers(
+    board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
+    chosen = [*DENSE, *sample(test_fully_connected.CONFIGS, 10)]
+    cases = {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(chosen)}
+    with_mve(cases, board, tmp_path, rng)
+
+
+def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[3::2])}
+    cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[3:])}
+    assert_equal(cases, tmp_path, rng, samples=1, sanitize=True, plan=MVE)
+
+
+def test_forms(rng: np.random.Generator) -> None:
+    """A form that takes no memory replaces the portable one; others stand beside it."""
+    point = conv_model(rng, filters=(5, 1, 1, 4))
+    assert kernels_of(point) == ["cg_conv_2d_1x1_mve_s8"]
+    assert kernels_of(conv_model(rng)) == ["cg_conv_2d_s8", "cg_conv_2d_mve_s8"]
+    assert kernels_of(dense_model(rng)) == ["cg_fully_connected_mve_s8"]
+
+
+def test_what_the_forms_cannot_do_stays_portable(rng: np.random.Generator) -> None:
+    groups = conv_model(rng, in_shape=(1, 6, 6, 8), filters=(6, 3, 3, 4))
+    assert kernels_of(groups) == ["cg_conv_2d_s8"]
+    wrapping = conv_model(rng, bias=-(2**31), scale_out=1e-3)
+    assert kernels_of(wrapping) == ["cg_conv_2d_s8"]
+    assert kernels_of(dense_model(rng, weight_zero=5)) == ["cg_fully_connected_s8"]
+    steep = dense_model(rng, scale_out=1e-3)
+    assert kernels_of(steep) == ["cg_fully_connected_s8"]
