@@ -119,6 +119,22 @@ def _choices(chain: _Chain, x: int) -> int:
     return chain.op("SELECT_V2", [other, y, one], chain.result(shape))
 
 
+def _curves(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> the same shape, through functions of one variable."""
+    shape = (1, 4, 4, 6)
+
+    def real(kind: str, source: int) -> int:
+        return chain.op(kind, [source], chain.builder.tensor(shape, "float32"))
+
+    whole = real("FLOOR", real("DEQUANTIZE", x))
+    wave = real("COS", real("SQUARE", real("SIN", whole)))
+    y = chain.op("QUANTIZE", [real("NEG", wave)], chain.result(shape, 0.02, 0))
+    for kind in ("ABS", "SQRT", "RSQRT", "EXP", "LOG", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1"):
+        y = chain.op(kind, [y], chain.result(shape, 0.03, 0))
+    sign = chain.op("QUANTIZE", [real("SIGN", whole)], chain.result(shape))
+    return chain.op("MUL", [y, sign], chain.result(shape))
+
+
 def _moves(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> int8[1,4,8,6]."""
     halves = [chain.result((1, 4, 4, 3)) for _ in range(2)]
@@ -216,9 +232,20 @@ def zoo() -> bytes:
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
     y = chain.op("QUANTIZE", [y], chain.result((1, 8, 8, 4)))
-    parts = (_convolutions, _pools, _elements, _choices, _moves, _pixels, _indices, _head)
-    for part in parts:
+    elements = (_elements, _curves, _choices)
+    for part in (_convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)
     return chain.builder.build([x], [scores])
+
+
+def without_reference() -> bytes:
+    """float32[1,8] -> the same shape, through operators that no reference kernel computes."""
+    builder = ModelBuilder("zoo")
+    x, *results = (builder.tensor((1, 8), "float32") for _ in range(4))
+    y = x
+    for kind, result in zip(("CEIL", "ELU", "ROUND"), results, strict=True):
+        builder.op(kind, [y], [result])
+        y = result
+    return builder.build([x], [y])

@@ -14,7 +14,7 @@ from codegen.ops import lower, registry
 from codegen.ops.base import OpContext
 from codegen.passes.fold_constants import fold_constants
 from tests.tools.operators_doc import DOCUMENT, document
-from tests.zoo import zoo
+from tests.zoo import without_reference, zoo
 
 # The input that holds data, where it is not the first.
 _DATA = {
@@ -28,17 +28,20 @@ _DATA = {
 
 
 @cache
-def _graph() -> Graph:
+def _graphs() -> tuple[Graph, ...]:
     """With the values of shapes and the like that fold, whose operators are still there."""
-    graph = parse_model(zoo()).main
-    pairs = zip(graph.tensors, fold_constants(graph).tensors, strict=True)
-    tensors = (folded if folded.dtype is DType.INT32 else own for own, folded in pairs)
-    return replace(graph, tensors=tuple(tensors))
+    graphs = []
+    for model in (zoo(), without_reference()):
+        graph = parse_model(model).main
+        pairs = zip(graph.tensors, fold_constants(graph).tensors, strict=True)
+        tensors = (folded if folded.dtype is DType.INT32 else own for own, folded in pairs)
+        graphs.append(replace(graph, tensors=tuple(tensors)))
+    return tuple(graphs)
 
 
-def _nodes(name: str) -> list[Node]:
-    """The zoo's operators of that kind, which may be of different types."""
-    return [node for node in _graph().nodes if node.op == name]
+def _nodes(name: str) -> list[tuple[Graph, Node]]:
+    """The zoo's operators of that kind, which may be of different types, with their graphs."""
+    return [(graph, node) for graph in _graphs() for node in graph.nodes if node.op == name]
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -46,45 +49,47 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_every_operator_is_in_the_zoo() -> None:
-    assert {node.op for node in _graph().nodes} == set(registry())
+    assert {node.op for graph in _graphs() for node in graph.nodes} == set(registry())
 
 
 @pytest.mark.parametrize("name", registry())
 def test_versions_above_the_stated_one_are_refused(name: str) -> None:
-    node, most = _nodes(name)[0], registry()[name].max_version
-    lower(OpContext(_graph(), replace(node, version=most)))
+    (graph, node), most = _nodes(name)[0], registry()[name].max_version
+    lower(OpContext(graph, replace(node, version=most)))
     with pytest.raises(CodegenError, match=rf"version {most + 1} .* is not supported"):
-        lower(OpContext(_graph(), replace(node, version=most + 1)))
+        lower(OpContext(graph, replace(node, version=most + 1)))
 
 
 @pytest.mark.parametrize("name", registry())
 def test_the_stated_types_are_those_that_lower(name: str) -> None:
-    accepted = {dtype for node in _nodes(name) for dtype in DType if _lowers(node, dtype)}
+    accepted = {
+        dtype for graph, node in _nodes(name) for dtype in DType if _lowers(graph, node, dtype)
+    }
     assert accepted == set(registry()[name].types)
 
 
-def _lowers(node: Node, dtype: DType) -> bool:
+def _lowers(graph: Graph, node: Node, dtype: DType) -> bool:
     """Whether the node can be built with another type of data."""
-    data = _graph().tensors[node.inputs[_DATA.get(node.op, 0)]]
+    data = graph.tensors[node.inputs[_DATA.get(node.op, 0)]]
     try:
-        lower(OpContext(_retyped(node, data, dtype), node))
+        lower(OpContext(_retyped(graph, node, data, dtype), node))
     except CodegenError:
         return False
     return True
 
 
-def _retyped(node: Node, data: Tensor, dtype: DType) -> Graph:
+def _retyped(graph: Graph, node: Node, data: Tensor, dtype: DType) -> Graph:
     """The graph with another type for all tensors of the node that have the type of its data.
 
     Only the input of a node that changes the type.
     """
     changed = {
-        t: _as(_graph().tensors[t], dtype)
+        t: _as(graph.tensors[t], dtype)
         for t in (*node.inputs, *node.outputs)
-        if t >= 0 and _graph().tensors[t].dtype is data.dtype
+        if t >= 0 and graph.tensors[t].dtype is data.dtype
     }
-    tensors = tuple(changed.get(t.index, t) for t in _graph().tensors)
-    return replace(_graph(), tensors=tensors)
+    tensors = tuple(changed.get(t.index, t) for t in graph.tensors)
+    return replace(graph, tensors=tensors)
 
 
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
