@@ -1,7 +1,8 @@
-"""MEAN: int8 over any axes, input and output of different scales.
+"""MEAN over any axes, input and output of different scales.
 
-Maths (docs/numerics.md): the sum of (x - zero point) is requantised by in_scale / out_scale, whose
-Q31 multiplier is divided by the number of elements beforehand; two roundings.
+Maths (docs/numerics.md), int8: the sum of (x - zero point) is requantised by in_scale / out_scale,
+whose Q31 multiplier is divided by the number of elements beforehand; two roundings. float32: the
+sum in the order of memory, divided by the number of elements.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from codegen.ops.base import (
 from codegen.ops.movement import constant_ints, resolved_axis
 from codegen.ops.requantize import require_factor
 
+TYPES = (DType.INT8, DType.FLOAT32)
 LARGEST_COUNT = 2**31 // 255
 """Elements per mean for which sums of (x - zero point) fit into 32 bits."""
 
@@ -52,24 +54,20 @@ class _Layout:
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape, axes[k] -> y, x's shape without these axes (or 1 there)."""
     x, y = context.input(0), context.output()
-    for tensor in (x, y):
-        context.require_type(tensor, DType.INT8)
+    context.require_type(x, *TYPES)
+    context.require_type(y, x.dtype)
     reduced = _axes(context, x)
     keep = bool(context.option("keep_dims"))
     kept = [1 if a in reduced else d for a, d in enumerate(x.shape) if keep or a not in reduced]
     context.require_shape(y, tuple(kept))
     layout = _layout(context, x, reduced)
-    if layout.count > LARGEST_COUNT:
-        raise context.unsupported(
-            f"it averages {layout.count} elements at a time",
-            f"average at most {LARGEST_COUNT}, in two steps",
-        )
+    suffix, params = ("s8", _params_s8) if x.dtype is DType.INT8 else ("f32", _params_f32)
     rows = all_rows(layout.image[1]) if layout.rows else SAME_ROW
     call = Call(
-        kernel="cg_mean_s8",
-        header="cg_mean.h",
-        args="cg_mean_args",
-        params=_params(context, layout),
+        kernel=f"cg_mean_{suffix}",
+        header="cg_mean.h" if suffix == "s8" else "cg_mean_f32.h",
+        args="cg_mean_args" if suffix == "s8" else "cg_mean_f32_args",
+        params=(*_layout_params(layout), *params(context, layout)),
         inputs=(Access(x.index, layout.image, rows, dense=layout.image != nhwc(x.shape)),),
         outputs=(Access(y.index, layout.result, dense=layout.result != nhwc(y.shape)),),
     )
@@ -77,19 +75,38 @@ def lower(context: OpContext) -> Lowered:
     return Lowered(calls=(call,), summary=f"axes {axes}")
 
 
-def _params(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
-    x_quant = context.require_quant(context.input(0))
-    y_quant = context.require_quant(context.output())
-    factor = x_quant.scale / y_quant.scale
-    require_factor(context, factor)
-    multiplier, shift = quantize_multiplier(factor)
-    extra = min(layout.count.bit_length() - 1, 32, 31 + shift)
+def _layout_params(layout: _Layout) -> tuple[tuple[str, int], ...]:
     _, h, w, channels = layout.image
     return (
         ("rows", h if layout.rows else 0),
         ("columns", w if layout.columns else 0),
         ("parts", layout.parts),
         ("out_c", channels // layout.parts),
+    )
+
+
+def _params_f32(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
+    return (("count", layout.count),)
+
+
+def _params_s8(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
+    """Offsets and factor.
+
+    Raises:
+        Unsupported: for sums or a factor that 32-bit arithmetic has no room for.
+    """
+    if layout.count > LARGEST_COUNT:
+        raise context.unsupported(
+            f"it averages {layout.count} elements at a time",
+            f"average at most {LARGEST_COUNT}, in two steps",
+        )
+    x_quant = context.require_quant(context.input(0))
+    y_quant = context.require_quant(context.output())
+    factor = x_quant.scale / y_quant.scale
+    require_factor(context, factor)
+    multiplier, shift = quantize_multiplier(factor)
+    extra = min(layout.count.bit_length() - 1, 32, 31 + shift)
+    return (
         ("offset", -x_quant.zero_point * layout.count),
         ("output_offset", y_quant.zero_point),
         ("multiplier", (multiplier << extra) // layout.count),
@@ -145,6 +162,6 @@ SPEC = OpSpec(
     name="MEAN",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="constant axes; those averaged must not be more than three groups of neighbours",
 )

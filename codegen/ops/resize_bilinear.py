@@ -1,15 +1,21 @@
-"""RESIZE_BILINEAR, int8: positions and weights in 1/1024 pixel, all in integers.
+"""RESIZE_BILINEAR: of integers with positions and weights in 1/1024 pixel, of floats in float32.
 
-Maths: docs/numerics.md; source: `ResizeBilinearInteger` of TFLite's reference kernels.
+Maths: docs/numerics.md; source: `ResizeBilinearInteger` and `ResizeBilinear` of TFLite's reference
+kernels.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from codegen.graph import DType
 from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec, RowMap, nhwc, whole
 from codegen.ops.resize_common import Resizing, resizing
+
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 @dataclass(frozen=True)
@@ -37,14 +43,19 @@ def _positions(resize: Resizing, axis: int) -> _Positions:
 
 
 def lower(context: OpContext) -> Lowered:
-    """Inputs: x[n,h,w,c], size[2] -> y[n,size[0],size[1],c], both int8."""
+    """Inputs: x[n,h,w,c], size[2] -> y[n,size[0],size[1],c], of one type."""
     resize = resizing(context)
+    context.require_type(resize.x, *TYPES)
+    call = _float_call if resize.x.dtype is DType.FLOAT32 else _integer_call
+    return Lowered(calls=(call(resize),), summary=resize.words())
+
+
+def _integer_call(resize: Resizing) -> Call:
     x, y = resize.x, resize.y
-    context.require_type(x, DType.INT8)
     h, w = _positions(resize, 1), _positions(resize, 2)
     pairs = [h.neighbours(i) for i in range(y.shape[1])]
     needed = RowMap(table=tuple((low, high + 1) for low, high in pairs))
-    call = Call(
+    return Call(
         kernel="cg_resize_bilinear_s8",
         header="cg_resize_bilinear.h",
         args="cg_resize_bilinear_args",
@@ -59,13 +70,55 @@ def lower(context: OpContext) -> Lowered:
         inputs=(Access(x.index, nhwc(x.shape), rows=needed),),
         outputs=(whole(y),),
     )
-    return Lowered(calls=(call,), summary=resize.words())
+
+
+@dataclass(frozen=True)
+class _FloatPositions:
+    """Where the outputs of one axis lie in the input: (i + shift) * step - shift, in float32."""
+
+    size: int
+    step: np.float32
+    shift: np.float32
+
+    def neighbours(self, i: int) -> tuple[int, int]:
+        """The two input indices between which output `i` lies."""
+        position = float((np.float32(i) + self.shift) * self.step - self.shift)
+        low, high = math.floor(position), math.ceil(position)
+        return min(max(low, 0), self.size - 1), min(max(high, 0), self.size - 1)
+
+
+def _float_positions(resize: Resizing, axis: int) -> _FloatPositions:
+    size, outputs = resize.x.shape[axis], resize.y.shape[axis]
+    corners = 1 if resize.align_corners and outputs > 1 else 0
+    step = np.float32(size - corners) / np.float32(outputs - corners)
+    return _FloatPositions(size, step, np.float32(0.5 if resize.half_pixel else 0))
+
+
+def _float_call(resize: Resizing) -> Call:
+    x, y = resize.x, resize.y
+    h, w = _float_positions(resize, 1), _float_positions(resize, 2)
+    pairs = [h.neighbours(i) for i in range(y.shape[1])]
+    needed = RowMap(table=tuple((low, high + 1) for low, high in pairs))
+    return Call(
+        kernel="cg_resize_bilinear_f32",
+        header="cg_resize_bilinear_f32.h",
+        args="cg_resize_bilinear_f32_args",
+        params=(
+            ("in_h", h.size),
+            ("in_w", w.size),
+            ("step_h", float(h.step)),
+            ("step_w", float(w.step)),
+            ("shift", float(h.shift)),
+        ),
+        inputs=(Access(x.index, nhwc(x.shape), rows=needed),),
+        outputs=(whole(y),),
+    )
 
 
 SPEC = OpSpec(
     name="RESIZE_BILINEAR",
     max_version=4,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="constant size, all three ways to line up pixels",
 )

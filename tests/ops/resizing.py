@@ -36,11 +36,11 @@ def random_sizes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, 
     return (int(rng.integers(1, 3)), h, w, int(rng.integers(1, 4))), (oh, ow)
 
 
-def sweep(op: str, rng: np.random.Generator, more: int) -> dict[str, bytes]:
+def sweep(op: str, rng: np.random.Generator, more: int, dtype: str = "int8") -> dict[str, bytes]:
     """Every rule on the named sizes and on `more` random ones."""
     sizes = [*SIZES, *(random_sizes(rng) for _ in range(more))]
     return {
-        f"{i} {shape} {size} {rule}": resize_model(op, shape, size, **rule)
+        f"{i} {shape} {size} {rule}": resize_model(op, shape, size, dtype, **rule)
         for i, (shape, size) in enumerate(sizes)
         for rule in RULES
     }

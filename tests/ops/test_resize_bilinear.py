@@ -31,5 +31,5 @@ def test_refusals() -> None:
     assert_refused(flat, "must have four dimensions and the size two elements")
     wrong = moving_model(OP, (1, 2, 2, 1), [(1, 4, 5, 1)], [(4, 4)])
     assert_refused(wrong, r"where the operator makes \[1, 4, 4, 1\]")
-    other = resize_model(OP, (1, 2, 2, 1), (4, 4), "float32")
-    assert_refused(other, "is float32; only int8 is supported here")
+    other = resize_model(OP, (1, 2, 2, 1), (4, 4), "bool")
+    assert_refused(other, "is bool; only int8")
