@@ -1,35 +1,35 @@
-"""DEQUANTIZE: int8 or uint8 to float32, scale * (x - zero point)."""
+"""DEQUANTIZE to float32: scale * (x - zero point); half floats as they are."""
 
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.elements import SUFFIX, unary_call
+
+TYPES = (DType.INT8, DType.UINT8, DType.INT16, DType.FLOAT16)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
     x, y = context.input(0), context.output()
-    context.require_type(x, DType.INT8, DType.UINT8)
+    context.require_type(x, *TYPES)
     context.require_type(y, DType.FLOAT32)
     context.require_shape(y, x.shape)
+    summary = f"{x.dtype.value} to float32"
+    if x.dtype is DType.FLOAT16:
+        call = unary_call("cg_dequantize_f16", "cg_dequantize.h", x, y)
+        return Lowered(calls=(call,), summary=summary)
     quant = context.require_quant(x)
-    flip = 128 if x.dtype is DType.INT8 else 0
-    call = Call(
-        kernel="cg_dequantize_8",
-        header="cg_dequantize.h",
-        args="cg_dequantize_args",
-        params=(("scale", quant.scale), ("flip", flip), ("offset", quant.zero_point + flip)),
-        inputs=(whole(x, Alias.ELEMENT),),
-        outputs=(whole(y),),
-        pointwise=True,
-    )
-    return Lowered(calls=(call,), summary=f"{x.dtype.value} to {y.dtype.value}")
+    params = (("scale", quant.scale), ("zero_point", quant.zero_point))
+    kernel = f"cg_dequantize_{SUFFIX[x.dtype]}"
+    call = unary_call(kernel, "cg_dequantize.h", x, y, "cg_dequantize_args", params)
+    return Lowered(calls=(call,), summary=summary)
 
 
 SPEC = OpSpec(
     name="DEQUANTIZE",
     max_version=7,
     lower=lower,
-    types=(DType.INT8, DType.UINT8),
+    types=TYPES,
     notes="to float32, with one scale per tensor",
 )

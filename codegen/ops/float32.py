@@ -7,6 +7,7 @@ sum becomes the largest float.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from codegen.fixed_point import ACTIVATION_CLAMPS
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Lowered, OpContext, Param, Table, weights
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary
+from codegen.ops.elements import unary_call, unary_operands
 from codegen.ops.requantize import fused_activation
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
@@ -65,6 +67,19 @@ def float_bias(context: OpContext, bias: Tensor | None, channels: int) -> Table 
     if values.size != channels:
         raise context.invalid(f"{bias.label} has {values.size} elements for {channels} channels")
     return weights(values.reshape(-1))
+
+
+def float_activation(
+    context: OpContext, kernel: str, params: Sequence[tuple[str, float]] = (), summary: str = ""
+) -> Lowered:
+    """An element-wise operator of one float32 operand; its args struct, if any, is `<kernel>_args`.
+
+    Shapes: x of any shape -> y of the same.
+    """
+    x, y = unary_operands(context, (DType.FLOAT32,))
+    args = f"{kernel}_args" if params else ""
+    call = unary_call(kernel, "cg_activation_f32.h", x, y, args, params)
+    return Lowered(calls=(call,), summary=summary)
 
 
 def float_binary(

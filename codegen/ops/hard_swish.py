@@ -1,6 +1,6 @@
-"""HARD_SWISH, int8: x * min(max(x + 3, 0), 6) / 6.
+"""HARD_SWISH: x * min(max(x + 3, 0), 6) / 6.
 
-Maths: TFLite's reference `HardSwish` in 16-bit fixed point, see docs/numerics.md.
+Maths, int8: TFLite's reference `HardSwish` in 16-bit fixed point, see docs/numerics.md.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from codegen.fixed_point import high_mul, rounding_shift
 from codegen.graph import DType, Quantization
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.float32 import float_activation
+from codegen.ops.lookup import lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
+
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ def _ramp(value: int, slope: Factor16) -> int:
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
-    x, y = int8_pair(context)
+    x, y = typed_pair(context, *TYPES)
+    if x.dtype is DType.FLOAT32:
+        return float_activation(context, "cg_hard_swish_f32")
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
     output = _factor16(context, float32_factor(x_quant.scale, 1 / 128, y_quant.scale))
     slope = _factor16(context, float32_factor(x_quant.scale, 1 / 128, 3 / 2**15))
@@ -81,6 +86,6 @@ SPEC = OpSpec(
     name="HARD_SWISH",
     max_version=1,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="input scale below 128 times the output's",
 )

@@ -1,6 +1,6 @@
-"""LEAKY_RELU, int8: x where it is not negative, alpha * x elsewhere; any alpha.
+"""LEAKY_RELU: x where it is not negative, alpha * x elsewhere; any alpha.
 
-Maths: TFLite's reference `QuantizeLeakyRelu`: one factor per side of the zero point, both
+Maths, int8: TFLite's reference `QuantizeLeakyRelu`: one factor per side of the zero point, both
 computed in float32, two roundings. A negative slope is the negated result of a positive one.
 """
 
@@ -11,8 +11,11 @@ import math
 from codegen.fixed_point import requantize_twice
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.float32 import float_activation
+from codegen.ops.lookup import lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
+
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def _alpha(context: OpContext) -> float:
@@ -24,8 +27,12 @@ def _alpha(context: OpContext) -> float:
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
-    x, y = int8_pair(context)
-    x_quant, y_quant, alpha = context.require_quant(x), context.require_quant(y), _alpha(context)
+    x, y = typed_pair(context, *TYPES)
+    alpha = _alpha(context)
+    if x.dtype is DType.FLOAT32:
+        summary = f"alpha {alpha:g}"
+        return float_activation(context, "cg_leaky_relu_f32", [("alpha", alpha)], summary)
+    x_quant, y_quant = context.require_quant(x), context.require_quant(y)
     positive = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
     negative = factor(context, float32_factor(x_quant.scale, abs(alpha), y_quant.scale))
     sign = -1 if alpha < 0 else 1
@@ -46,6 +53,6 @@ SPEC = OpSpec(
     name="LEAKY_RELU",
     max_version=2,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="any alpha and scales",
 )

@@ -1,4 +1,4 @@
-"""LOGISTIC, int8: 1 / (1 + exp(-x)), with the output scale 1/256 that TFLite demands."""
+"""LOGISTIC: 1 / (1 + exp(-x)); of int8 with the output scale 1/256 that TFLite demands."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import numpy as np
 
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.float32 import float_activation
 from codegen.ops.float_curve import float_curve
-from codegen.ops.lookup import int8_pair
+from codegen.ops.lookup import typed_pair
+
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def _logistic(real: np.float32) -> np.float32:
@@ -18,7 +21,9 @@ def _logistic(real: np.float32) -> np.float32:
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
-    _, y = int8_pair(context)
+    x, y = typed_pair(context, *TYPES)
+    if x.dtype is DType.FLOAT32:
+        return float_activation(context, "cg_logistic_f32")
     scale = context.require_quant(y).scale
     if scale != 1 / 256:
         raise context.unsupported(
@@ -32,6 +37,6 @@ SPEC = OpSpec(
     name="LOGISTIC",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
-    notes="output scale 1/256",
+    types=TYPES,
+    notes="int8: output scale 1/256",
 )

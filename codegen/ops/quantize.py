@@ -1,4 +1,4 @@
-"""QUANTIZE: float32 to int8 or uint8, and between these two with any scales.
+"""QUANTIZE: float32 to codes, and codes to others of any scale.
 
 Maths: TFLite's reference `AffineQuantize` (a float32 division, halves away from zero) and
 `Requantize` (one factor, in double, two roundings).
@@ -6,54 +6,72 @@ Maths: TFLite's reference `AffineQuantize` (a float32 division, halves away from
 
 from __future__ import annotations
 
-from codegen.fixed_point import integer_range, requantize_twice
+from codegen.fixed_point import requantize_twice
 from codegen.graph import DType, Tensor
-from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.elements import SUFFIX, unary_call
 from codegen.ops.lookup import lookup
 from codegen.ops.requantize import factor
+
+_RESULTS = {
+    DType.FLOAT32: (DType.INT8, DType.UINT8, DType.INT16),
+    DType.INT8: (DType.INT8, DType.UINT8, DType.INT16),
+    DType.UINT8: (DType.INT8, DType.UINT8, DType.INT16),
+    DType.INT16: (DType.INT8, DType.INT16, DType.INT32),
+    DType.INT32: (DType.INT8, DType.INT16),
+}
+"""What each type may become."""
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
     x, y = context.input(0), context.output()
-    context.require_type(x, DType.FLOAT32, DType.INT8, DType.UINT8)
-    context.require_type(y, DType.INT8, DType.UINT8)
+    context.require_type(x, *_RESULTS)
+    context.require_type(y, *_RESULTS[x.dtype])
     context.require_shape(y, x.shape)
     summary = f"{x.dtype.value} to {y.dtype.value}"
     if x.dtype is DType.FLOAT32:
-        return Lowered(calls=(_from_float(context, x, y),), summary=summary)
+        return _from_float(context, x, y, summary)
+    return _from_codes(context, x, y, summary)
+
+
+def _from_float(context: OpContext, x: Tensor, y: Tensor, summary: str) -> Lowered:
+    quant = context.require_quant(y)
+    params = (("scale", quant.scale), ("zero_point", quant.zero_point))
+    kernel = f"cg_quantize_f32_{SUFFIX[y.dtype]}"
+    call = unary_call(kernel, "cg_quantize.h", x, y, "cg_quantize_args", params)
+    return Lowered(calls=(call,), summary=summary)
+
+
+def _from_codes(context: OpContext, x: Tensor, y: Tensor, summary: str) -> Lowered:
+    """Between types of 8 bits by a table of results, else by arithmetic."""
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
-    scale = factor(context, x_quant.scale / y_quant.scale)
+    multiplier, shift = factor(context, x_quant.scale / y_quant.scale)
 
     def result(code: int) -> int:
-        return requantize_twice(code - x_quant.zero_point, *scale) + y_quant.zero_point
+        scaled = requantize_twice(code - x_quant.zero_point, multiplier, shift)
+        return scaled + y_quant.zero_point
 
-    return lookup(x, y, result, summary)
-
-
-def _from_float(context: OpContext, x: Tensor, y: Tensor) -> Call:
-    quant = context.require_quant(y)
-    low, high = integer_range(y.dtype)
-    return Call(
-        kernel="cg_quantize_f32",
-        header="cg_quantize.h",
-        args="cg_quantize_args",
-        params=(
-            ("scale", quant.scale),
-            ("zero_point", quant.zero_point),
-            ("low", low),
-            ("high", high),
-        ),
-        inputs=(whole(x, Alias.ELEMENT),),
-        outputs=(whole(y),),
-        pointwise=True,
+    if x.dtype.bits == y.dtype.bits == 8:
+        return lookup(x, y, result, summary)
+    params = (
+        ("input_offset", -x_quant.zero_point),
+        ("output_offset", y_quant.zero_point),
+        ("multiplier", multiplier),
+        ("shift", shift),
     )
+    kernel = f"cg_requantize_{SUFFIX[x.dtype]}_{SUFFIX[y.dtype]}"
+    call = unary_call(kernel, "cg_requantize.h", x, y, "cg_requantize_args", params)
+    return Lowered(calls=(call,), summary=summary)
 
 
 SPEC = OpSpec(
     name="QUANTIZE",
     max_version=6,
     lower=lower,
-    types=(DType.FLOAT32, DType.INT8, DType.UINT8),
-    notes="to int8 or uint8, with one scale per tensor",
+    types=tuple(_RESULTS),
+    notes=(
+        "float32, int8 and uint8 to int8, uint8 or int16; int16 to int8, int16 or int32; int32 to "
+        "int8 or int16; with one scale per tensor"
+    ),
 )

@@ -1,16 +1,21 @@
-"""RELU, int8: max(x, 0) as an operator of its own, with a scale of its own.
+"""RELU: max(x, 0) as an operator of its own, of int8 with a scale of its own.
 
-Maths: TFLite's reference `QuantizedReluX`: one factor x scale / y scale, computed in float32, two
-roundings, then the clamp of the activation in the output's quantisation.
+Maths, int8: TFLite's reference `QuantizedReluX`: one factor x scale / y scale, computed in float32,
+two roundings, then the clamp of the activation in the output's quantisation.
 """
 
 from __future__ import annotations
 
-from codegen.fixed_point import activation_range, requantize_twice
+import math
+
+from codegen.fixed_point import ACTIVATION_CLAMPS, activation_range, requantize_twice
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.float32 import float_activation
+from codegen.ops.lookup import lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
+
+TYPES = (DType.INT8, DType.FLOAT32)
 
 
 def clamped(context: OpContext, activation: str) -> Lowered:
@@ -18,7 +23,12 @@ def clamped(context: OpContext, activation: str) -> Lowered:
 
     Shapes: x of any shape -> y of the same.
     """
-    x, y = int8_pair(context)
+    x, y = typed_pair(context, *TYPES)
+    if x.dtype is DType.FLOAT32:
+        bounds = zip(("low", "high"), ACTIVATION_CLAMPS[activation], strict=True)
+        ends = {"low": -math.inf, "high": math.inf}
+        params = [(end, ends[end] if bound is None else bound) for end, bound in bounds]
+        return float_activation(context, "cg_relu_f32", params)
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
     scale = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
     low, high = activation_range(activation, y_quant, y.dtype)
@@ -39,6 +49,6 @@ SPEC = OpSpec(
     name="RELU",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="any scales",
 )

@@ -1,10 +1,9 @@
-"""RELU6, int8: min(max(x, 0), 6) as an operator of its own; the arithmetic is RELU's."""
+"""RELU6: min(max(x, 0), 6) as an operator of its own; the arithmetic is RELU's."""
 
 from __future__ import annotations
 
-from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.relu import clamped
+from codegen.ops.relu import TYPES, clamped
 
 
 def lower(context: OpContext) -> Lowered:
@@ -16,6 +15,6 @@ SPEC = OpSpec(
     name="RELU6",
     max_version=3,
     lower=lower,
-    types=(DType.INT8,),
+    types=TYPES,
     notes="any scales",
 )

@@ -6,39 +6,24 @@
 #ifndef CG_QUANTIZE_H
 #define CG_QUANTIZE_H
 
-#include "cg_view.h"
+#include "cg_float.h"
+#include "cg_unary.h"
 
 typedef struct {
     float scale;
     int32_t zero_point;
-    int32_t low, high;                /* of the output's type, int8 or uint8 */
 } cg_quantize_args;
 
-CG_KERNEL int32_t cg_quantize_one(const cg_quantize_args *a, float x)
+CG_KERNEL int32_t cg_quantize_one(const cg_quantize_args *k, float x, int32_t low, int32_t high)
 {
-    const float far = 1024.0f;        /* beyond any code's distance to any zero point */
-    float v = x / a->scale;
-    v = v > -far ? v : -far;          /* also for NaN */
-    v = v < far ? v : far;
-    const int32_t whole = (int32_t)v;
-    const float rest = v - (float)whole;
-    const int32_t up = rest >= 0.5f ? 1 : 0;
-    const int32_t down = rest <= -0.5f ? 1 : 0;
-    return cg_clamp(whole + up - down + a->zero_point, a->low, a->high);
+    return cg_clamp(cg_round_f32(x / k->scale) + k->zero_point, low, high);
 }
 
-CG_KERNEL void cg_quantize_f32(const cg_quantize_args *a, const cg_src *x, const cg_dst *y,
-                               const cg_range *r)
-{
-    for (int32_t row = r->y0; row < r->y1; row++) {
-        for (int32_t col = r->x0; col < r->x1; col++) {
-            const float *in = (const float *)cg_at(x, row, col);
-            uint8_t *out = (uint8_t *)cg_put(y, row, col);
-            for (int32_t c = r->c0; c < r->c1; c++) {
-                out[c] = (uint8_t)(cg_quantize_one(a, in[c]) & 255);
-            }
-        }
-    }
-}
+CG_UNARY_WITH(cg_quantize_f32_s8, cg_quantize_args, f32, s8,
+              (int8_t)cg_quantize_one(k, v, INT8_MIN, INT8_MAX))
+CG_UNARY_WITH(cg_quantize_f32_u8, cg_quantize_args, f32, u8,
+              (uint8_t)cg_quantize_one(k, v, 0, UINT8_MAX))
+CG_UNARY_WITH(cg_quantize_f32_s16, cg_quantize_args, f32, s16,
+              (int16_t)cg_quantize_one(k, v, INT16_MIN, INT16_MAX))
 
 #endif

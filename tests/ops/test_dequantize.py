@@ -9,11 +9,11 @@ import pytest
 
 from codegen.errors import CodegenError
 from tests.ops.equality import assert_equal
-from tests.ops.unary import Unary, lowered, random_quant, unary_model
+from tests.ops.unary import Unary, compiled_outputs, lowered, random_quant, unary_model
 
 
 def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
-    """Every bit of the floats; random scales, both types, zero points at both ends."""
+    """Every bit of the floats; random scales, all types, zero points at both ends."""
     grid = [
         Unary(
             "DEQUANTIZE",
@@ -22,7 +22,7 @@ def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
             types=(dtype, "float32"),
             shape=(3, 5, 17),
         )
-        for dtype, zeros in (("int8", (-128, 5, 127)), ("uint8", (0, 128, 255)))
+        for dtype, zeros in (("int8", (-128, 5, 127)), ("uint8", (0, 128, 255)), ("int16", (0,)))
         for z in zeros
         for _ in range(3)
     ]
@@ -36,7 +36,15 @@ def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(sanitized, tmp_path / "sanitized", rng, samples=1, sanitize=True)
 
 
+def test_every_half_float(tmp_path: Path) -> None:
+    """All 65,536 of them, tiny ones, infinities and NaN included."""
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    data = unary_model([Unary("DEQUANTIZE", types=("float16", "float32"), shape=halves.shape)])
+    (raw,) = compiled_outputs(data, [halves], tmp_path)
+    np.testing.assert_array_equal(np.frombuffer(raw, np.float32), halves.astype(np.float32))
+
+
 def test_another_type_is_refused() -> None:
-    case = Unary("DEQUANTIZE", (0.1, 0), (1, 0), types=("int16", "float32"))
-    with pytest.raises(CodegenError, match=r"operator 0 DEQUANTIZE .*int16"):
+    case = Unary("DEQUANTIZE", (0.1, 0), (1, 0), types=("int32", "float32"))
+    with pytest.raises(CodegenError, match=r"operator 0 DEQUANTIZE .*int32"):
         lowered(case)

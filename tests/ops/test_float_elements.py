@@ -1,4 +1,4 @@
-"""float32 ADD, SUB, MUL, MAXIMUM, MINIMUM and SOFTMAX: the reference's bits on a PC."""
+"""float32 arithmetic, activations and SOFTMAX: the reference's bits on a PC."""
 
 from __future__ import annotations
 
@@ -37,7 +37,15 @@ def softmaxes() -> list[FloatOp]:
     ]
 
 
-@pytest.mark.parametrize("part", [binaries, softmaxes])
+def activations() -> list[FloatOp]:
+    shape, flat = (3, 5, 40), (600,)
+    kinds = ("RELU", "RELU6", "HARD_SWISH", "LOGISTIC", "TANH")
+    slopes = (0.0, 0.2, 1.0, -0.3, 3.0)
+    leaky = [FloatOp("LEAKY_RELU", [flat], flat, (), {"alpha": alpha}) for alpha in slopes]
+    return [*(FloatOp(op, [shape], shape) for op in kinds), *leaky]
+
+
+@pytest.mark.parametrize("part", [binaries, softmaxes, activations])
 def test_sweep(part: object, tmp_path: Path, rng: np.random.Generator) -> None:
     assert callable(part)
     models = {"all": float_model(part(), rng)}
@@ -45,5 +53,5 @@ def test_sweep(part: object, tmp_path: Path, rng: np.random.Generator) -> None:
 
 
 def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
-    models = {"mixed": float_model(binaries()[::4] + softmaxes(), rng)}
+    models = {"mixed": float_model(binaries()[::4] + softmaxes() + activations(), rng)}
     assert_equal(models, tmp_path, rng, samples=1, specials=1, sanitize=True)

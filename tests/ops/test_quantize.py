@@ -76,7 +76,37 @@ def test_halves_and_values_beyond_every_code(tmp_path: Path) -> None:
         assert got[values.size :].tolist() == [-128, 127, -128, 127, -128, 127, -128]
 
 
-def test_another_type_is_refused() -> None:
-    case = Unary("QUANTIZE", (1, 0), (0.1, 0), types=("float32", "int16"))
-    with pytest.raises(CodegenError, match=r"operator 0 QUANTIZE .*int16"):
-        lowered(case)
+WIDE = (
+    ("float32", "int16"),
+    ("int8", "int16"),
+    ("uint8", "int16"),
+    ("int16", "int8"),
+    ("int16", "int16"),
+    ("int16", "int32"),
+    ("int32", "int8"),
+    ("int32", "int16"),
+)
+
+
+def test_more_than_eight_bits(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Every pair with scales far apart; int32 data reach both ends of their type.
+
+    Zero points of more than 8 bits are 0: the reference refuses others.
+    """
+    cases = [
+        Unary("QUANTIZE", (scale, 0), (0.01, 0), types=types, shape=(3, 5, 7))
+        for types in WIDE
+        for scale in (1e-5, 0.01, 0.0123, 0.3, 20.0)
+    ]
+    zeros = [
+        Unary("QUANTIZE", (0.05, 7), (0.04, 0), types=types, shape=(300,)) for types in WIDE[1:3]
+    ]
+    same = [Unary("QUANTIZE", (0.05, 0), (0.05, 0), types=types, shape=(9,)) for types in WIDE]
+    data = model([*cases, *zeros, *same])
+    assert_equal({"wide": data}, tmp_path, rng, sanitize=True)
+
+
+@pytest.mark.parametrize("types", [("float32", "int32"), ("int16", "uint8"), ("int64", "int8")])
+def test_another_type_is_refused(types: tuple[str, str]) -> None:
+    with pytest.raises(CodegenError, match=r"operator 0 QUANTIZE .*only (int8|float32) or"):
+        lowered(Unary("QUANTIZE", (1, 0), (0.1, 0), types=types))

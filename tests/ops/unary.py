@@ -21,7 +21,7 @@ from tests.oracle import run_reference
 from tests.tflite_builder import ModelBuilder
 
 ALL_CODES = np.arange(256).astype(np.uint8)
-CODES = ("int8", "uint8", "int16")
+CODES = ("int8", "uint8", "int16", "int32")
 ZERO_POINTS = (-128, -7, 0, 5, 127)
 
 
