@@ -18,6 +18,7 @@ from codegen.ops.padv2 import fill_value
 from codegen.ops.spatial import EXPLICIT, explicit_padding, window
 from codegen.passes.rewrite import for_each_node, same_meaning, with_node, without
 
+_TYPES = (DType.INT8, DType.FLOAT32)
 _CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
 
 
@@ -45,10 +46,10 @@ def _fuse(graph: Graph, node: Node) -> Graph:
 
 
 def _pads_with_zero(context: OpContext) -> bool:
-    """Whether the node pads only rows and columns of int8 maps, and that with the zero point."""
+    """Whether the node pads only rows and columns of maps, and that with what stands for 0."""
     try:
         x, y = context.input(0), context.output()
-        if x.dtype is not DType.INT8 or len(x.shape) != 4 or not same_meaning(x, y):
+        if x.dtype not in _TYPES or len(x.shape) != 4 or not same_meaning(x, y):
             return False
         lower(context)  # the shapes hold
         n, _, _, c = paddings(context)

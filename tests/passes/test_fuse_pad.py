@@ -164,3 +164,22 @@ def test_other_readers_of_the_padded_map(
     data = builder.build([x], outputs)
     assert ("PAD" in planned_ops(data)) == (shared != "both convolutions")
     assert_equal({shared: data}, tmp_path, rng)
+
+
+@pytest.mark.parametrize("weights", ["float32", "int8"])
+def test_floats(weights: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Zeros before a float layer, also before one that quantises its input when it runs."""
+    builder = ModelBuilder()
+    x = builder.tensor((2, 5, 6, 3), "float32")
+    pads = builder.tensor((4, 2), "int32", data=[(0, 0), (1, 2), (0, 1), (0, 0)])
+    padded = builder.tensor((2, 8, 7, 3), "float32")
+    builder.op("PAD", [x, pads], [padded])
+    scales = [0.01, 0.02, 0.03, 0.04] if weights == "int8" else None
+    values = rng.integers(-127, 128, (4, 3, 3, 3))
+    w = builder.tensor((4, 3, 3, 3), weights, scales, data=values)
+    bias = builder.tensor((4,), "float32", data=rng.normal(0, 1, 4))
+    y = builder.tensor((2, 6, 5, 4), "float32")
+    builder.op("CONV_2D", [padded, w, bias], [y], padding="VALID", stride_h=1, stride_w=1)
+    model = builder.build([x], [y])
+    assert planned_ops(model) == ["CONV_2D"]
+    assert_equal({weights: model}, tmp_path, rng)
