@@ -8,8 +8,8 @@ float32: the sum of x * w in the order of the filter, plus bias, clamped.
 from __future__ import annotations
 
 from codegen.graph import DType
+from codegen.ops import conv_2d_dsp, conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
-from codegen.ops.conv_2d_mve import convolution_forms
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input
@@ -42,6 +42,12 @@ FORMS = (
         quantises=True,
     ),
 )
+
+FAST_FORMS = {
+    Kernels.DSP: conv_2d_dsp.convolution_forms,
+    Kernels.MVE: conv_2d_mve.convolution_forms,
+}
+"""What else an int8 convolution without groups may become."""
 
 
 def lower(context: OpContext) -> Lowered:
@@ -79,8 +85,9 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{view.summary()}{grouped} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w * group_in,
     )
-    if context.target.kernels is Kernels.MVE and form.kernel == "cg_conv_2d_s8" and groups == 1:
-        return with_fast_forms(lowered, convolution_forms(context, x, filters, y, view))
+    if form.kernel == "cg_conv_2d_s8" and groups == 1 and context.target.kernels in FAST_FORMS:
+        fast = FAST_FORMS[context.target.kernels]
+        return with_fast_forms(lowered, fast(context, x, filters, y, view))
     return lowered
 
 

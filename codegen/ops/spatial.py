@@ -31,6 +31,12 @@ class Axis:
         span = (self.kernel - 1) * self.dilation + 1
         return RowMap(self.stride, -self.pad, span)
 
+    @property
+    def is_padded(self) -> bool:
+        """Whether some taps lie outside the map."""
+        span = (self.kernel - 1) * self.dilation + 1
+        return self.pad > 0 or (self.out - 1) * self.stride + span - self.pad > self.size
+
 
 @dataclass(frozen=True)
 class Window:

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: 0BSD
+ *
+ * What kernels for cores with the DSP extension (Cortex-M4, M7, M33) share.
+ *
+ * Where CG_DSP_ASM is defined, inner loops are assembly: they need all of the registers, which no
+ * compiler grants to C. Everywhere else C does the same on the same packed data, and gives the same bytes.
+ */
+#ifndef CG_DSP_H
+#define CG_DSP_H
+
+#include "cg_view.h"
+
+#if defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP) && !defined(__ARM_BIG_ENDIAN)
+#define CG_DSP_ASM
+#endif
+
+/* A function that the layers of a model share instead of inlining it. */
+#if defined(__GNUC__) || defined(__clang__)
+#define CG_SHARED __attribute__((unused)) static CG_NOINLINE
+#else
+#define CG_SHARED static CG_NOINLINE
+#endif
+
+/* A function whose body is assembly. Its name ends in _asm; it takes at most 64 bytes of stack. */
+#define CG_ASM __attribute__((naked, unused)) static CG_NOINLINE
+/* Its parameters, which only the assembly sees. */
+#define CG_IN __attribute__((unused))
+
+/* The upper half of a * b; halves are rounded up if `half` is 2^31, down if it is 0. */
+CG_KERNEL int32_t cg_high_mul(int32_t a, int32_t b, int64_t half)
+{
+    return (int32_t)(((int64_t)a * b + half) >> 32);
+}
+
+/* What SSAT #8 does. */
+CG_KERNEL int8_t cg_saturate8(int32_t v)
+{
+    return (int8_t)cg_clamp(v, -128, 127);
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: 0BSD
+ *
+ * CONV_2D, int8, for cores with the DSP extension. Up to three output pixels at a time: their inputs are
+ * widened into one column, which all channels are multiplied with (cg_dot_dsp.h).
+ *
+ * A column holds the filter's rows one after the other, each filled up to whole groups of 4 inputs; the
+ * weights of the fill are 0, so it does not matter what stands there. Taps outside the map read the
+ * zero point.
+ *
+ * scratch: 8 bytes per group and pixel for the column, then channels_in bytes of zero points.
+ */
+#ifndef CG_CONV_2D_DSP_H
+#define CG_CONV_2D_DSP_H
+
+#include <string.h>
+
+#include "cg_dot_dsp.h"
+
+typedef struct {
+    int32_t in_h, in_w;               /* the whole input map */
+    int32_t channels_in;
+    int32_t filter_h, filter_w;
+    int32_t stride_h, stride_w;
+    int32_t dilation_h, dilation_w;
+    int32_t pad_top, pad_left;
+    int32_t input_zero;
+    int32_t act_min, act_max;
+    int32_t padded;                   /* 1: some taps lie outside the map */
+    int32_t is_signed;                /* see cg_dot_args */
+    int32_t groups;                   /* of a whole column */
+    const int32_t *stream;
+    int32_t pixels;                   /* of a column, at most 3 */
+} cg_conv_2d_dsp_args;
+
+/* The pixels that are computed together: output positions, and the input position of tap (0, 0). */
+typedef struct {
+    int32_t n;
+    int32_t iy[CG_COLUMN_PIXELS];
+    int32_t ix[CG_COLUMN_PIXELS];
+} cg_conv_2d_dsp_block;
+
+/* Groups of one filter row. */
+CG_KERNEL int32_t cg_conv_2d_dsp_row_groups(const cg_conv_2d_dsp_args *a)
+{
+    return (a->filter_w * a->channels_in + 3) / 4;
+}
+
+/* Whether every pixel's filter rows are runs of bytes inside the map, of whole words at that. */
+CG_KERNEL int cg_conv_2d_dsp_is_inner(const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                      const cg_conv_2d_dsp_block *b)
+{
+    const int32_t run = 4 * cg_conv_2d_dsp_row_groups(a);
+    const int32_t height = (a->filter_h - 1) * a->dilation_h;
+    int inner = x->ring == 0 && x->pixel == a->channels_in && (a->dilation_w == 1 || a->filter_w == 1);
+    for (int32_t i = 0; i < b->n; i++) {
+        inner = inner && b->iy[i] >= 0 && b->iy[i] + height < a->in_h && b->ix[i] >= 0
+                && b->ix[i] * a->channels_in + run <= a->in_w * a->channels_in;
+    }
+    return inner;
+}
+
+/* Tap by tap where a pixel has whole groups: taps outside the map come from the zero points. */
+CG_KERNEL void cg_conv_2d_dsp_border(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                     const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                     const int8_t *zeros)
+{
+    const int32_t groups = a->channels_in / 4;
+    for (int32_t ky = 0; ky < a->filter_h; ky++) {
+        for (int32_t kx = 0; kx < a->filter_w; kx++) {
+            const int8_t *p[CG_COLUMN_PIXELS] = { zeros, zeros, zeros };
+            for (int32_t i = 0; i < b->n; i++) {
+                const int32_t row = b->iy[i] + ky * a->dilation_h;
+                const int32_t col = b->ix[i] + kx * a->dilation_w;
+                if (row >= 0 && row < a->in_h && col >= 0 && col < a->in_w) {
+                    p[i] = (const int8_t *)cg_at(x, row, col);
+                }
+            }
+            cg_widen(p, b->n, column, groups, 1, 0);
+            column += 4 * groups * b->n;
+        }
+    }
+}
+
+/* The same byte by byte. */
+CG_KERNEL void cg_conv_2d_dsp_bytes(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                    const cg_conv_2d_dsp_args *a, const cg_src *x)
+{
+    const int32_t run = 4 * cg_conv_2d_dsp_row_groups(a);
+    for (int32_t i = 0; i < b->n; i++) {
+        for (int32_t ky = 0; ky < a->filter_h; ky++) {
+            int32_t k = ky * run;
+            for (int32_t kx = 0; kx < a->filter_w; kx++) {
+                const int32_t row = b->iy[i] + ky * a->dilation_h;
+                const int32_t col = b->ix[i] + kx * a->dilation_w;
+                const int inside = row >= 0 && row < a->in_h && col >= 0 && col < a->in_w;
+                const int8_t *p = inside ? (const int8_t *)cg_at(x, row, col) : NULL;
+                for (int32_t c = 0; c < a->channels_in; c++, k++) {
+                    cg_widen_put(column, b->n, i, k, inside ? p[c] : a->input_zero);
+                }
+            }
+            for (; k < (ky + 1) * run; k++) {
+                cg_widen_put(column, b->n, i, k, 0);
+            }
+        }
+    }
+}
+
+CG_KERNEL void cg_conv_2d_dsp_column(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                     const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                     const int8_t *zeros)
+{
+    if (cg_conv_2d_dsp_is_inner(a, x, b)) {
+        const int8_t *p[CG_COLUMN_PIXELS];
+        for (int32_t i = 0; i < CG_COLUMN_PIXELS; i++) {
+            const int32_t k = cg_min(i, b->n - 1);
+            p[i] = (const int8_t *)cg_at(x, b->iy[k], b->ix[k]);
+        }
+        cg_widen(p, b->n, column, cg_conv_2d_dsp_row_groups(a), a->filter_h, a->dilation_h * x->row);
+    } else if (a->channels_in % 4 == 0) {
+        cg_conv_2d_dsp_border(column, b, a, x, zeros);
+    } else {
+        cg_conv_2d_dsp_bytes(column, b, a, x);
+    }
+}
+
+/* Holds n pixels' channels [c0, c1) to a clamp tighter than int8. */
+CG_KERNEL void cg_conv_2d_dsp_clamp(int8_t *out, int32_t stride, int32_t n,
+                                    const cg_conv_2d_dsp_args *a, const cg_range *r)
+{
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t c = r->c0; c < r->c1; c++) {
+            out[i * stride + c] = (int8_t)cg_clamp(out[i * stride + c], a->act_min, a->act_max);
+        }
+    }
+}
+
+/* Whether the pixels of the range lie one after the other, row ends included. */
+CG_KERNEL int cg_conv_2d_dsp_is_seamless(const cg_dst *y, const cg_range *r)
+{
+    return y->ring == 0 && y->row == y->pixel * (r->x1 - r->x0);
+}
+
+/* The layers of a model share this one: only its arguments differ. */
+CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                  const cg_range *r, void *scratch)
+{
+    const cg_dot_args dot = { a->stream, a->groups, a->is_signed };
+    int16_t *column = (int16_t *)scratch;
+    int8_t *zeros = (int8_t *)scratch + 8 * a->pixels * a->groups;
+    const int seamless = cg_conv_2d_dsp_is_seamless(y, r);
+    if (a->padded != 0) {
+        memset(zeros, a->input_zero, (size_t)a->channels_in);
+    }
+    int32_t oy = r->y0, ox = r->x0;
+    while (oy < r->y1) {
+        int8_t *out = (int8_t *)cg_put(y, oy, ox);
+        cg_conv_2d_dsp_block b = { .n = 0 };
+        do {
+            b.iy[b.n] = oy * a->stride_h - a->pad_top;
+            b.ix[b.n] = ox * a->stride_w - a->pad_left;
+            b.n++;
+            ox++;
+            if (ox == r->x1) {
+                ox = r->x0;
+                oy++;
+            }
+        } while (b.n < a->pixels && oy < r->y1 && (ox > r->x0 || seamless));
+        cg_conv_2d_dsp_column(column, &b, a, x, zeros);
+        cg_dot(column, b.n, &dot, r->c0, r->c1, out, y->pixel);
+        if (a->act_min > -128 || a->act_max < 127) {
+            cg_conv_2d_dsp_clamp(out, y->pixel, b.n, a, r);
+        }
+    }
+}
+
+CG_KERNEL void cg_conv_2d_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                 const cg_range *r, void *scratch)
+{
+    cg_conv_2d_dsp_run(a, x, y, r, scratch);
+}
+
+#endif

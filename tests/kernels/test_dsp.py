@@ -1,0 +1,80 @@
+"""The kernels for the DSP extension: in plain C on the host, in assembly on emulated cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.importer import parse_model
+from codegen.ops import lower
+from codegen.ops.base import OpContext
+from codegen.plan import PlanOptions
+from codegen.target import Kernels, Target
+from tests.ops import test_conv_2d
+from tests.ops.emulated import assert_equal_emulated
+from tests.ops.equality import assert_equal
+from tests.ops.test_conv_2d import conv_model
+
+DSP = PlanOptions(kernels="dsp", memory="max")
+"""The fastest forms, whatever memory they take."""
+
+CONVOLUTIONS: list[dict[str, Any]] = [
+    {"in_shape": (1, 1, 1, 40), "filters": (6, 1, 1, 40)},
+    {"in_shape": (1, 1, 2, 8), "filters": (5, 1, 1, 8), "activation": "RELU"},
+    {"in_shape": (1, 1, 5, 9), "filters": (2, 1, 1, 9), "activation": "RELU6"},
+    {"in_shape": (1, 6, 7, 12), "filters": (9, 3, 3, 12), "zero_points": (4, -128)},
+    {"in_shape": (1, 6, 7, 12), "filters": (8, 3, 3, 12), "activation": "RELU", "scale_out": 9.0},
+    {"in_shape": (1, 9, 8, 3), "filters": (8, 3, 3, 3), "stride": (2, 2), "activation": "RELU"},
+    {"in_shape": (1, 20, 10, 1), "filters": (6, 10, 4, 1), "zero_points": (83, -128)},
+    {"in_shape": (2, 5, 4, 72), "filters": (4, 1, 1, 72), "activation": "RELU"},
+    {"in_shape": (1, 5, 5, 8), "filters": (4, 3, 3, 8), "weights": -127, "zero_points": (-128, 0)},
+    {"in_shape": (1, 8, 8, 8), "filters": (5, 3, 3, 8), "dilation": (2, 1), "padding": "VALID"},
+]
+"""What decides between the ways through the kernel: channels, groups, pixels, borders, clamps."""
+
+
+def with_dsp(
+    cases: Mapping[str, bytes], board: str, workdir: Path, rng: np.random.Generator
+) -> None:
+    if board == "host":
+        assert_equal(cases, workdir, rng, samples=2, plan=DSP)
+    elif board == "sanitized":
+        assert_equal(cases, workdir, rng, samples=1, sanitize=True, plan=DSP)
+    else:
+        assert_equal_emulated(cases, workdir, rng, board, plan=DSP)
+
+
+def kernels_of(model: bytes) -> set[str]:
+    """The kernels that the only operator of a model may become."""
+    graph = parse_model(model).main
+    lowered = lower(OpContext(graph, graph.nodes[0], Target(Kernels.DSP)))
+    return {call.kernel for form in lowered.forms for call in form}
+
+
+BOARDS = ["host", "sanitized", pytest.param("mps2-an386", marks=pytest.mark.emulator)]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_convolutions(
+    board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
+    others = [*test_conv_2d.CORNERS, *test_conv_2d.GRID]
+    chosen = [*CONVOLUTIONS, *sample(others, 2 if board == "sanitized" else 12)]
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
+    with_dsp(cases, board, tmp_path, rng)
+
+
+def test_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
+    left: list[dict[str, Any]] = [
+        {"in_shape": (1, 6, 6, 8), "filters": (6, 3, 3, 4)},
+        {"bias": 2**31 - 1, "zero_points": (5, -128)},
+        {"scale_out": 1e-3},
+        {"in_shape": (1, 5, 5, 8), "filters": (4, 3, 3, 8), "weights": -128},
+    ]
+    for config in (*CONVOLUTIONS, *left):
+        packed = "cg_conv_2d_dsp_s8" in kernels_of(conv_model(rng, **config))
+        assert packed == (config not in left), config
