@@ -6,7 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from codegen.ops.base import Access, RowMap
-from codegen.plan import FORMAT_VERSION, Affine, KernelStep, Layer, Loop, Plan, Step, View
+from codegen.plan import (
+    FORMAT_VERSION,
+    Affine,
+    KernelStep,
+    Layer,
+    Loop,
+    Plan,
+    Step,
+    View,
+    kernel_steps,
+)
 
 
 def plan_document(plan: Plan, name: str) -> dict[str, Any]:
@@ -72,12 +82,19 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "summary": layer.lowered.summary,
         "macs": layer.lowered.macs,
         "inputs": [t for t in node.inputs if t >= 0],
-        "outputs": list(node.outputs),
+        "outputs": [*node.outputs, *_gathered(layer)],
         "note": layer.note,
         "forms": [asdict(form) for form in layer.forms],
         "views": _views(layer),
         "steps": [_step(step) for step in layer.steps],
     }
+
+
+def _gathered(layer: Layer) -> list[int]:
+    """What the layer brings together for itself, row by row."""
+    calls = (step.call for step in kernel_steps(layer.steps))
+    found = (call.inputs[gather.position].tensor for call in calls for gather in call.gathers)
+    return list(dict.fromkeys(found))
 
 
 def _views(layer: Layer) -> list[dict[str, Any]]:

@@ -23,7 +23,8 @@ from codegen.ops.opaque import opaque, with_plain_types
 from codegen.passes import simplify
 from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Plan, PlanOptions
-from codegen.planner.build import plan_prepared, prepare
+from codegen.planner.build import plan_prepared
+from codegen.planner.candidates import prepare
 from codegen.planner.compare import StrategyFigures, chosen_figures, compare_strategies
 from codegen.target import Target, target_of
 
@@ -97,10 +98,10 @@ def plan_model(
     progress("finding orders")
     prepared = prepare(graph, options, lowered)
     strategies = []
-    for figures in compare_strategies(graph, board, options, prepared):
+    for figures in compare_strategies(board, options, prepared):
         progress(f"{figures.order}, {figures.arena}: {figures.bytes:,} B")
         strategies.append(figures)
-    plan = plan_prepared(graph, board, options, prepared)
+    plan = plan_prepared(board, options, prepared)
     return Planning(plan, tuple(strategies), refused)
 
 

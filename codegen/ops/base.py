@@ -136,6 +136,26 @@ Param = int | float | Table | None
 
 
 @dataclass(frozen=True, eq=False)
+class Gather:
+    """An input of a call that is stored nowhere as a whole: the planner's own, no operator's.
+
+    Before each block of output rows, the rows that the block is the first to need are copied from
+    the parts of the tensor into a ring of rows.
+
+    Attributes:
+        position: of the input among those of the call.
+        copies: part -> its box of the tensor; together they cover it.
+        ring: rows that are kept.
+        ring_bytes: what they take.
+    """
+
+    position: int
+    copies: tuple[Call, ...]
+    ring: int
+    ring_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
 class Call:
     """One kernel call over the whole of its output box.
 
@@ -150,6 +170,7 @@ class Call:
         pointwise: over dense maps of equal size the call may run on one flat row of elements;
             an input of one element serves all of them.
         cost: modelled cycles of the whole call on the target; 0 where nothing is chosen by it.
+        gathers: inputs whose rows are brought together while the call runs.
     """
 
     kernel: str
@@ -162,6 +183,14 @@ class Call:
     rows_per_step: int = 1
     pointwise: bool = False
     cost: int = 0
+    gathers: tuple[Gather, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Access, ...]:
+        """The accesses to everything read that lies somewhere before the call."""
+        gathered = {gather.position for gather in self.gathers}
+        stored = (access for k, access in enumerate(self.inputs) if k not in gathered)
+        return (*stored, *(copy.inputs[0] for g in self.gathers for copy in g.copies))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from codegen import ops
 from codegen.board_schema import Board
-from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, form_cost
 from codegen.plan import (
@@ -20,8 +18,8 @@ from codegen.plan import (
     PlanOptions,
     Step,
 )
-from codegen.planner import order
 from codegen.planner.branches import branch_buffers
+from codegen.planner.candidates import Prepared, best_candidate, prepare
 from codegen.planner.constants import (
     buffers_of_constants,
     place_constants,
@@ -29,30 +27,9 @@ from codegen.planner.constants import (
     wanted_constants,
 )
 from codegen.planner.forms import choose_forms
-from codegen.planner.order import OrderResult
-from codegen.planner.order_problem import lowered_problem
-from codegen.planner.place import Placement, arena_sizes, place_tensors, scratch_name
+from codegen.planner.place import Placement, arena_sizes, scratch_name
 from codegen.planner.steps import Places, call_steps
 from codegen.target import target_of
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What no strategy changes: every operator lowered, every execution order with its peak."""
-
-    lowered: Mapping[int, Lowered]
-    orders: Mapping[str, OrderResult]
-
-
-def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) -> Prepared:
-    """Find every order of a graph whose operators are lowered.
-
-    Raises:
-        Unsupported: if outputs cannot be written to buffers of the caller's, as is asked.
-    """
-    if options.caller_io:
-        _check_caller_io(graph)
-    return Prepared(lowered, _orders(graph, lowered, options))
 
 
 def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
@@ -66,14 +43,15 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     prepared = prepare(
         graph, options, ops.lower_all(graph, graph.nodes, target_of(board.cpu, options.kernels))
     )
-    return plan_prepared(graph, board, options, prepared)
+    return plan_prepared(board, options, prepared)
 
 
-def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Prepared) -> Plan:
+def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Plan:
     """Plan a model whose operators are lowered; see `build_plan`."""
-    chosen, lean = _best(graph, board, options, prepared)
-    placed, taken = choose_forms(graph, board, options, lean)
-    nodes = placed.nodes
+    chosen = best_candidate(board, options, prepared)
+    lean = chosen.placed
+    placed, taken = choose_forms(board, options, lean)
+    graph, nodes = placed.graph, placed.nodes
     called = [(node, call) for node in nodes for call in placed.calls[node.index]]
     arena_bytes = arena_sizes(placed.buffers, board)
     constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
@@ -86,11 +64,11 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
         graph=graph,
         board=board,
         options=options,
-        order_strategy=chosen.name,
+        order_strategy=chosen.order.name,
         arena_strategy=placed.solution.strategy,
         arena_seconds=placed.solution.seconds,
         layers=tuple(
-            _layer(graph, node, _forms(lean, node, taken), placed, places, written)
+            _layer(node, _forms(lean, node, taken), placed, places, written, chosen.virtual)
             for node in nodes
         ),
         buffers=(*placed.buffers, *constant_buffers),
@@ -105,35 +83,6 @@ def plan_prepared(graph: Graph, board: Board, options: PlanOptions, prepared: Pr
     )
 
 
-def _best(
-    graph: Graph, board: Board, options: PlanOptions, prepared: Prepared
-) -> tuple[OrderResult, Placement]:
-    """The order that was asked for; for `auto`, that with the smallest arena.
-
-    An order whose peak is no lower than an arena already found cannot give a smaller one.
-    """
-    first = order.choose_order(prepared.orders, options.order)
-    others = sorted(prepared.orders.values(), key=lambda result: result.peak)
-    best: tuple[OrderResult, Placement] | None = None
-    refused: OverBudget | None = None
-    tried: set[tuple[int, ...]] = set()
-    for result in (first, *(others if options.order == "auto" else ())):
-        sequence = tuple(node.index for node in result.nodes)
-        if sequence in tried or (best and result.peak >= best[1].solution.bytes):
-            continue
-        tried.add(sequence)
-        try:
-            placed = place_tensors(graph, board, options, result.nodes, prepared.lowered)
-        except OverBudget as error:
-            refused = refused or error
-            continue
-        if best is None or placed.solution.bytes < best[1].solution.bytes:
-            best = result, placed
-    if best is None:
-        raise refused or AssertionError("there is no order to try")
-    return best
-
-
 def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict[str, str]:
     """Buffer -> which one of a branch's two buffers who writes it writes."""
     return {
@@ -145,21 +94,22 @@ def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict
 
 
 def _layer(
-    graph: Graph,
     node: Node,
     forms: tuple[Form, ...],
     placed: Placement,
     places: Places,
     written: Mapping[str, str],
+    virtual: Mapping[int, str],
 ) -> Layer:
     lowered = placed.lowered[node.index]
     notes = [placed.storage.note(node, lowered) or _lag_note(node, placed), _form_note(forms)]
+    notes += [_join_note(node, virtual), _gather_note(lowered)]
     if node.index not in placed.storage.views:
         notes += [written.get(placed.tensors[t], "") for t in node.outputs if t in placed.tensors]
     return Layer(
         node,
         lowered,
-        tuple(_steps(graph, node, placed, places)),
+        tuple(_steps(placed.graph, node, placed, places)),
         placed.storage.superfluous(node, lowered),
         "; ".join(dict.fromkeys(note for note in notes if note)),
         forms,
@@ -194,6 +144,17 @@ def _form_note(forms: Sequence[Form]) -> str:
     return text + (f", {fastest:,} with more memory" if fastest < taken.cost else "")
 
 
+def _join_note(node: Node, virtual: Mapping[int, str]) -> str:
+    if node.index not in virtual:
+        return ""
+    return f"virtual: its readers gather the rows they need; {virtual[node.index]}"
+
+
+def _gather_note(lowered: Lowered) -> str:
+    rings = [str(gather.ring) for call in lowered.calls for gather in call.gathers]
+    return f"gathers input from parts in a ring, rows: {' and '.join(rings)}" if rings else ""
+
+
 def _lag_note(node: Node, placed: Placement) -> str:
     if not placed.shares(node):
         return ""
@@ -205,24 +166,6 @@ def _steps(graph: Graph, node: Node, placed: Placement, places: Places) -> Itera
     for call in placed.calls[node.index]:
         scratch = scratch_name(node) if call.scratch else None
         yield from call_steps(graph, call, places, scratch, placed.backwards(node))
-
-
-def _check_caller_io(graph: Graph) -> None:
-    """The caller's output buffers must each have an operator that fills them."""
-    produced = graph.producers()
-    for t in graph.outputs:
-        if t not in produced or graph.outputs.count(t) > 1:
-            raise Unsupported(
-                f"output {graph.tensors[t].label} is no operator's result of its own, so it cannot "
-                "be written to a buffer of the caller's; build with --io-buffers arena"
-            )
-
-
-def _orders(
-    graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
-) -> dict[str, order.OrderResult]:
-    """What every order strategy comes to, with the sharing that storage will find."""
-    return order.compare_orders(graph, lowered_problem(graph, lowered, options))
 
 
 def _memory_use(

@@ -8,11 +8,9 @@ from typing import Any
 
 from codegen.board_schema import Board
 from codegen.errors import OverBudget
-from codegen.graph import Graph
 from codegen.plan import Plan, PlanOptions
 from codegen.planner import arena
-from codegen.planner.build import Prepared
-from codegen.planner.place import place_tensors
+from codegen.planner.candidates import Prepared, best_candidate
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,14 @@ class StrategyFigures:
 
 
 def compare_strategies(
-    graph: Graph, board: Board, options: PlanOptions, prepared: Prepared
+    board: Board, options: PlanOptions, prepared: Prepared
 ) -> Iterator[StrategyFigures]:
     """The size of the arena for every pair of strategies, ready one after the other."""
-    for name, result in prepared.orders.items():
+    for name in prepared.plain.orders:
         for strategy in arena.STRATEGIES:
             asked = replace(options, order=name, arena=strategy)
             try:
-                placed = place_tensors(graph, board, asked, result.nodes, prepared.lowered)
+                placed = best_candidate(board, asked, prepared).placed
             except OverBudget as error:
                 yield StrategyFigures(name, strategy, error.ram_bytes, 0, False, 0.0, fits=False)
                 continue

@@ -64,7 +64,7 @@ def buffers_of_constants(
 
 
 def _constant_tensors(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[Tensor]:
-    read = [access.tensor for _, call in calls for access in call.inputs]
+    read = [access.tensor for _, call in calls for access in call.sources]
     tensors = [graph.tensors[t] for t in dict.fromkeys([*read, *graph.outputs])]
     return [tensor for tensor in tensors if tensor.is_constant]
 

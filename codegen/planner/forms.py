@@ -16,14 +16,13 @@ from dataclasses import dataclass
 
 from codegen.board_schema import Board
 from codegen.errors import CodegenError, OverBudget
-from codegen.graph import Graph
 from codegen.occupancy import live_at, occupied
 from codegen.ops.base import Lowered, form_cost
 from codegen.plan import Home, PlanOptions
 from codegen.planner.constants import place_constants, wanted_constants
 from codegen.planner.order_cost import live_bytes
 from codegen.planner.order_problem import lowered_problem
-from codegen.planner.place import Placement, arena_sizes, place_tensors
+from codegen.planner.place import OverLimit, Placement, Trial, arena_sizes, place_tensors
 
 MODES: dict[str, Callable[[int], int | None]] = {
     "min": lambda least: least,
@@ -40,9 +39,7 @@ Forms = dict[int, int]
 """Node index -> number of its form, for nodes that have a choice."""
 
 
-def choose_forms(
-    graph: Graph, board: Board, options: PlanOptions, lean: Placement
-) -> tuple[Placement, Forms]:
+def choose_forms(board: Board, options: PlanOptions, lean: Placement) -> tuple[Placement, Forms]:
     """The fastest placement within the memory that the mode grants, and the forms it takes.
 
     `lean` is the placement with the leanest forms, for the order that is kept.
@@ -56,7 +53,7 @@ def choose_forms(
     if not first:
         return lean, first
     limit = MODES[options.memory](lean.solution.bytes)
-    return _Search(graph, board, options, lean, limit, first).run()
+    return _Search(board, options, lean, limit, first).run()
 
 
 @dataclass(frozen=True)
@@ -79,18 +76,17 @@ class _Search:
 
     def __init__(
         self,
-        graph: Graph,
         board: Board,
         options: PlanOptions,
         lean: Placement,
         limit: int | None,
         first: Forms,
     ) -> None:
-        self._graph, self._board, self._options = graph, board, options
+        self._board, self._options = board, options
         self._lean, self._limit = lean, limit
         self._best, self._forms = lean, first
         self._tries = max(LEAST_TRIES, TRIED_NODES // len(lean.nodes))
-        needs = _estimated_needs(graph, options, lean)
+        needs = _estimated_needs(options, lean)
         self._choices = {
             node: [
                 _Choice(node, form, form_cost(calls), needs[form][node])
@@ -166,36 +162,37 @@ class _Search:
         """The placement with these forms; None if limit, RAM or flash do not suffice."""
         lowered = dict(self._lean.lowered)
         lowered.update({node: lowered[node].taking(form) for node, form in forms.items()})
-        nodes = self._lean.nodes
+        nodes, trial = self._lean.nodes, Trial(self._limit, seconds)
         try:
-            placed = place_tensors(self._graph, self._board, self._options, nodes, lowered, seconds)
+            placed = place_tensors(
+                self._lean.graph, self._board, self._options, nodes, lowered, trial
+            )
             used = arena_sizes(placed.buffers, self._board)
             called = [(node, call) for node in nodes for call in placed.calls[node.index]]
-            place_constants(wanted_constants(self._graph, called), self._board, used)
-        except OverBudget:
+            place_constants(wanted_constants(self._lean.graph, called), self._board, used)
+        except (OverBudget, OverLimit):
             return None
-        fits = self._limit is None or placed.solution.bytes <= self._limit
-        return placed if fits else None
+        return placed
 
 
-def _estimated_needs(graph: Graph, options: PlanOptions, lean: Placement) -> list[dict[int, int]]:
+def _estimated_needs(options: PlanOptions, lean: Placement) -> list[dict[int, int]]:
     """For each form number, node index -> bytes live in the node's layer with that form."""
     in_arena = [b for b in lean.buffers if b.home is Home.ARENA]
     now = [occupied(live_at(in_arena, i)) for i in range(len(lean.nodes))]
-    least = _live_bytes(graph, options, lean, 0)
+    least = _live_bytes(options, lean, 0)
     most = max(len(lowered.forms) for lowered in lean.lowered.values())
     return [
         {node.index: now[i] + changed[i] - least[i] for i, node in enumerate(lean.nodes)}
-        for changed in (_live_bytes(graph, options, lean, form) for form in range(most))
+        for changed in (_live_bytes(options, lean, form) for form in range(most))
     ]
 
 
-def _live_bytes(graph: Graph, options: PlanOptions, lean: Placement, form: int) -> Sequence[int]:
+def _live_bytes(options: PlanOptions, lean: Placement, form: int) -> Sequence[int]:
     """Live bytes in every layer if all nodes that have it take this form."""
     lowered = {
         node: low.taking(form) if form < len(low.forms) else low
         for node, low in lean.lowered.items()
     }
-    place = {node.index: i for i, node in enumerate(graph.nodes)}
+    place = {node.index: i for i, node in enumerate(lean.graph.nodes)}
     order = [place[node.index] for node in lean.nodes]
-    return live_bytes(lowered_problem(graph, lowered, options), order)
+    return live_bytes(lowered_problem(lean.graph, lowered, options), order)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from codegen.graph import DType, Graph, Node
 from codegen.ops.base import Access, Alias, Call, Lowered, nhwc
 from codegen.plan import PlanOptions
-from codegen.planner.lag import distance_above, distance_below
+from codegen.planner.distance import distance_above, distance_below
 from codegen.planner.order_cost import OrderProblem, Overlap, Work
 
 _VIEWS = frozenset({"RESHAPE", "SQUEEZE", "EXPAND_DIMS"})
@@ -72,7 +72,7 @@ def lowered_traits(
 
 
 def _lowered_traits(graph: Graph, node: Node, lowered: Lowered, fixed: Container[int]) -> Traits:
-    scratch = max((call.scratch for call in lowered.calls), default=0)
+    scratch = max(map(working_bytes, lowered.calls), default=0)
     if any(t in fixed for t in node.outputs):
         return Traits(scratch=scratch)
     shareable = [t for t in _computed(graph, node) if t not in fixed]
@@ -120,11 +120,21 @@ def _takes_bytes(graph: Graph, tensor: int) -> bool:
     return not graph.tensors[tensor].is_constant and not graph.tensors[tensor].is_variable
 
 
+def working_bytes(call: Call) -> int:
+    """What lives only while the call runs: its scratch, and rows that it gathers."""
+    return call.scratch + sum(gather.ring_bytes for gather in call.gathers)
+
+
+def callers_tensors(graph: Graph, options: PlanOptions) -> frozenset[int]:
+    """The tensors that lie in memory of the caller."""
+    return frozenset((*graph.inputs, *graph.outputs) if options.caller_io else ())
+
+
 def lowered_problem(
     graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
 ) -> OrderProblem:
     """The problem of a graph whose operators are lowered, with the sharing that storage finds."""
-    borders = {*graph.inputs, *graph.outputs} if options.caller_io else set()
+    borders = callers_tensors(graph, options)
     return order_problem(
         graph,
         lowered_traits(graph, lowered, fixed=borders),

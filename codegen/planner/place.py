@@ -24,7 +24,29 @@ from codegen.planner.blocks import (
 from codegen.planner.branches import followed_buffers
 from codegen.planner.budget import over_budget
 from codegen.planner.lag import Lag, find_lags
-from codegen.planner.storage import Group, Storage, decide_storage
+from codegen.planner.sharing import Group
+from codegen.planner.storage import Storage, decide_storage
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What makes a placement a mere try.
+
+    Attributes:
+        limit: bytes of all arenas above which it is of no use.
+        seconds: work that the arena strategy may do, instead of its own limit.
+    """
+
+    limit: int | None = None
+    seconds: float | None = None
+
+
+class OverLimit(Exception):
+    """A trial came to at least `bytes`, which are too many."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.bytes = size
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +54,7 @@ class Placement:
     """The decisions for one order of the nodes.
 
     Attributes:
+        graph: the nodes' own; joins that are virtual are rewritten in it.
         nodes: in execution order.
         lowered: node index -> what the node becomes.
         storage: which tensors share a buffer.
@@ -42,6 +65,7 @@ class Placement:
         solution: what the arena strategy says of its result.
     """
 
+    graph: Graph
     nodes: tuple[Node, ...]
     lowered: Mapping[int, Lowered]
     storage: Storage
@@ -68,29 +92,30 @@ def place_tensors(
     options: PlanOptions,
     nodes: tuple[Node, ...],
     lowered: Mapping[int, Lowered],
-    seconds: float | None = None,
+    trial: Trial = Trial(),
 ) -> Placement:
     """Decide storage, row lag and addresses for the nodes in this order.
 
-    `seconds` bounds the work of the arena strategy instead of its own limit.
-
     Raises:
         OverBudget: if the RAM of the board does not suffice.
+        OverLimit: if the arenas cannot stay within the trial's limit.
         CodegenError: for an unknown arena strategy.
     """
     storage = decide_storage(graph, nodes, lowered, options)
     calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
     tensors, groups = _group_buffers(graph, storage, options)
     scratch = _scratch_buffers(nodes, calls)
+    rings = _ring_buffers(nodes, calls)
+    tensors.update({t: ring.name for ring in rings for t in ring.tensors})
     accesses = _accesses(graph, [call for node in nodes for call in calls[node.index]], tensors)
     lags = find_lags(graph, nodes, calls, storage)
     spacing = Spacing(_nearness(lags, groups))
-    buffers = (*groups, *scratch)
+    buffers = (*groups, *scratch, *rings)
     follows = followed_buffers(graph, nodes, tensors, groups)
     solution, placed = _place(
-        buffers, accesses, follows, spacing, board, options, nodes, graph, seconds
+        buffers, accesses, follows, spacing, board, options, nodes, graph, trial
     )
-    return Placement(nodes, lowered, storage, calls, placed, tensors, lags, solution)
+    return Placement(graph, nodes, lowered, storage, calls, placed, tensors, lags, solution)
 
 
 def _group_buffers(
@@ -142,6 +167,17 @@ def _scratch_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]])
     return buffers
 
 
+def _ring_buffers(nodes: Sequence[Node], calls: Mapping[int, Sequence[Call]]) -> list[Buffer]:
+    """Rows of inputs that are brought together while a layer runs."""
+    return [
+        Buffer(f"t{t}", Home.ARENA, "", 0, gather.ring_bytes, position, position, (t,))
+        for position, node in enumerate(nodes)
+        for call in calls[node.index]
+        for gather in call.gathers
+        for t in (call.inputs[gather.position].tensor,)
+    ]
+
+
 def _place(
     buffers: Sequence[Buffer],
     accesses: Mapping[str, int],
@@ -151,7 +187,7 @@ def _place(
     options: PlanOptions,
     nodes: Sequence[Node],
     graph: Graph,
-    seconds: float | None,
+    trial: Trial,
 ) -> tuple[Solution, tuple[Buffer, ...]]:
     """Addresses for everything in the arena."""
     if options.arena != "auto" and options.arena not in arena.STRATEGIES:
@@ -166,13 +202,18 @@ def _place(
     ]
     memories = [board.memory(m) for m in board.placement.arena]
     regions = [Region(m.name, m.usable, m.alignment) for m in memories]
+    least, _ = lower_bound(blocks, min((r.alignment for r in regions), default=1), spacing)
+    if trial.limit is not None and least > trial.limit:
+        raise OverLimit(least)
     try:
-        solution = arena.allocate(options.arena, blocks, regions, spacing, seconds)
+        solution = arena.allocate(options.arena, blocks, regions, spacing, trial.seconds)
     except DoesNotFit:
         unlimited = Region("", None, max(r.alignment for r in regions))
-        need = arena.allocate(options.arena, blocks, [unlimited], spacing, seconds).bytes
+        need = arena.allocate(options.arena, blocks, [unlimited], spacing, trial.seconds).bytes
         _, peak = lower_bound(blocks, unlimited.alignment, spacing)
         raise over_budget(graph, board, nodes, buffers, need, peak) from None
+    if trial.limit is not None and solution.bytes > trial.limit:
+        raise OverLimit(solution.bytes)
     kept = {name: part.size for pair in solution.pairs for part in pair for name in part.blocks}
     return solution, tuple(
         _with_place(b, solution.places.get(b.name), kept.get(b.name, b.size)) for b in buffers
@@ -182,7 +223,7 @@ def _place(
 def _accesses(graph: Graph, calls: Sequence[Call], tensors: Mapping[int, str]) -> dict[str, int]:
     """Buffer -> bytes that the calls read and write in it, each operand of a call once."""
     found: dict[str, int] = {}
-    for access in (a for call in calls for a in (*call.inputs, *call.outputs)):
+    for access in (a for call in calls for a in (*call.sources, *call.outputs)):
         if access.tensor in tensors:
             name = tensors[access.tensor]
             found[name] = found.get(name, 0) + graph.tensors[access.tensor].nbytes

@@ -10,6 +10,7 @@ from codegen.graph import Graph
 from codegen.layout import Layout, dense_layout, is_dense
 from codegen.ops.base import Access, Call, flattened
 from codegen.plan import Affine, KernelStep, Loop, Range, Step, View
+from codegen.planner.gather import gathering_steps, ring_view
 
 BATCH_VARIABLE = "n"
 ROW_VARIABLE = "i"
@@ -30,7 +31,7 @@ def call_steps(
 
     `backwards` makes the rows of a single image one by one, from the last to the first.
     """
-    if call.pointwise and _can_flatten(graph, call, places):
+    if call.pointwise and not call.gathers and _can_flatten(graph, call, places):
         call = flattened(call)
     images, height, width, channels = call.outputs[0].extent
     whole = Range(0, height, 0, width, 0, channels)
@@ -43,9 +44,26 @@ def call_steps(
         row=Affine(0, ((ROW_VARIABLE, -1),) if backwards else ()),
         scratch=scratch,
     )
+    if call.gathers:
+        return _gathering(graph, call, places, step)
     if backwards:
         return (Loop(ROW_VARIABLE, height, (step,)),)
     return (step,) if images == 1 else (Loop(BATCH_VARIABLE, images, (step,)),)
+
+
+def _gathering(graph: Graph, call: Call, places: Places, step: KernelStep) -> tuple[Step, ...]:
+    """The steps of a call that brings rows of some inputs together."""
+    inputs = list(step.inputs)
+    for gather in call.gathers:
+        inputs[gather.position] = ring_view(inputs[gather.position], gather)
+    parts = {
+        copy.inputs[0].tensor: _view(graph, copy.inputs[0], places, 1)
+        for gather in call.gathers
+        for copy in gather.copies
+    }
+    return tuple(
+        gathering_steps(call, replace(step, inputs=tuple(inputs)), parts, graph, ROW_VARIABLE)
+    )
 
 
 def _layout(graph: Graph, t: int, places: Places) -> Layout:

@@ -16,26 +16,17 @@ as its first branch can cost more than the copy that it saves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.graph import Graph, Node, Tensor
-from codegen.layout import Layout, covered, dense_layout, is_dense
-from codegen.ops.base import Access, Alias, Box, Call, Lowered, Map, nhwc
+from codegen.layout import Layout, covered, dense_layout
+from codegen.ops.base import Alias, Box, Call, Lowered, nhwc
 from codegen.ops.copy import is_copy
 from codegen.plan import PlanOptions
-
-
-@dataclass(frozen=True)
-class Group:
-    """Tensors in one buffer; `first` is -1 where the caller fills it before the run."""
-
-    tensors: tuple[int, ...]
-    size: int
-    first: int
-    last: int
+from codegen.planner.sharing import Group, Host, Sharing
 
 
 @dataclass(frozen=True)
@@ -48,6 +39,7 @@ class Storage:
         views: nodes that need no code at all.
         dropped: (node index, position of the call) of copies that need no code.
         in_place: nodes whose output overwrites an input.
+        reasons: node index -> why its copies stay, where memory is why.
     """
 
     groups: tuple[Group, ...]
@@ -55,6 +47,7 @@ class Storage:
     views: frozenset[int]
     dropped: frozenset[tuple[int, int]]
     in_place: frozenset[int]
+    reasons: Mapping[int, str]
 
     def remaining(self, node: Node, lowered: Lowered) -> tuple[Call, ...]:
         """The calls of a node that still need code."""
@@ -75,15 +68,10 @@ class Storage:
         if node.index in self.views:
             return "no code: its bytes lie where they are needed"
         done = len(self.superfluous(node, lowered))
-        return f"{done} of {len(lowered.calls)} copies not needed" if done else ""
-
-
-@dataclass(frozen=True)
-class _Host:
-    """`start` is the corner of the box in the host's map; None: the very same bytes."""
-
-    tensor: int
-    start: Map | None
+        notes = [f"{done} of {len(lowered.calls)} copies not needed"] if done else []
+        if node.index in self.reasons:
+            notes.append(self.reasons[node.index])
+        return "; ".join(notes)
 
 
 @dataclass(frozen=True)
@@ -96,95 +84,11 @@ class _Write:
     over: int | None
 
 
-@dataclass
-class _Sharing:
-    """The hosts decided so far, and the lives that they depend on. Grows, never shrinks."""
-
-    graph: Graph
-    order: Sequence[Node]
-    lowered: Mapping[int, Lowered]
-    options: PlanOptions
-    hosts: dict[int, _Host] = field(default_factory=dict)
-    dropped: set[tuple[int, int]] = field(default_factory=set)
-    views: set[int] = field(default_factory=set)
-    in_place: set[int] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.position = {node.index: i for i, node in enumerate(self.order)}
-        self.born: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
-        self.dies: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
-        self.accesses: dict[int, list[tuple[tuple[int, int], Access]]] = {}
-        self.hosted: dict[int, list[int]] = {}
-        for i, node in enumerate(self.order):
-            for t in node.outputs:
-                self.born[t] = self.dies[t] = i
-            for t in node.inputs:
-                if t in self.dies:
-                    self.dies[t] = i
-            for k, call in enumerate(self.lowered[node.index].calls):
-                for access in (*call.inputs, *call.outputs):
-                    self.accesses.setdefault(access.tensor, []).append(((node.index, k), access))
-        kept = self.graph.inputs if self.options.keep_input else ()
-        for t in (*self.graph.outputs, *kept):
-            if t in self.dies:
-                self.dies[t] = len(self.order)
-
-    def root(self, t: int) -> int:
-        while t in self.hosts:
-            t = self.hosts[t].tensor
-        return t
-
-    def members(self, root: int) -> Iterator[int]:
-        """The root and everything that it hosts, hosts first."""
-        yield root
-        for t in self.hosted.get(root, ()):
-            yield from self.members(t)
-
-    def host(self, t: int, host: _Host) -> None:
-        self.hosts[t] = host
-        self.hosted.setdefault(host.tensor, []).append(t)
-
-    def unhost(self, t: int) -> None:
-        self.hosted[self.hosts.pop(t).tensor].remove(t)
-
-    def layout(self, t: int) -> Layout | None:
-        """Where `t` lies in its group; None if its host's gaps leave it no place."""
-        tensor = self.graph.tensors[t]
-        if t not in self.hosts:
-            return dense_layout(tensor)
-        host = self.hosts[t]
-        above, below = self.layout(host.tensor), self.graph.tensors[host.tensor]
-        if above is None:
-            return None
-        if host.start is not None:
-            return above.at(host.start, tensor.dtype.size)
-        if is_dense(below, above):
-            return dense_layout(tensor, above.offset)
-        return above if nhwc(tensor.shape) == nhwc(below.shape) else None
-
-    def callers(self, root: int) -> bool:
-        """Whether the group lies in memory that the caller gives."""
-        borders = {*self.graph.inputs, *self.graph.outputs}
-        return self.options.caller_io and any(m in borders for m in self.members(root))
-
-    def reachable(self, t: int, layout: Layout) -> bool:
-        """Whether every kernel, and the caller, can work on `t` in this layout."""
-        tensor = self.graph.tensors[t]
-        if is_dense(tensor, layout):
-            return True
-        if t in self.graph.inputs or t in self.graph.outputs:
-            return False
-        return all(
-            call in self.dropped or (access.map == nhwc(tensor.shape) and not access.dense)
-            for call, access in self.accesses.get(t, ())
-        )
-
-
 def decide_storage(
     graph: Graph, order: Sequence[Node], lowered: Mapping[int, Lowered], options: PlanOptions
 ) -> Storage:
     """Host views, in-place outputs and copied boxes, then measure every group's life."""
-    sharing = _Sharing(graph, order, lowered, options)
+    sharing = Sharing(graph, order, lowered, options)
     for node in order:
         _try_view(sharing, node)
     for node in order:
@@ -200,7 +104,7 @@ def decide_storage(
     return _finished(sharing)
 
 
-def _try_view(sharing: _Sharing, node: Node) -> None:
+def _try_view(sharing: Sharing, node: Node) -> None:
     """Let the output of a pure reshape lie where its input lies."""
     source = sharing.lowered[node.index].view_of
     if source is None or source not in sharing.born:
@@ -208,12 +112,12 @@ def _try_view(sharing: _Sharing, node: Node) -> None:
     (result,) = node.outputs
     if sharing.callers(sharing.root(source)) or sharing.callers(result):
         return
-    sharing.host(result, _Host(source, None))
+    sharing.host(result, Host(source, None))
     sharing.views.add(node.index)
     sharing.dropped.update((node.index, k) for k in range(len(sharing.lowered[node.index].calls)))
 
 
-def _try_in_place(sharing: _Sharing, node: Node) -> None:
+def _try_in_place(sharing: Sharing, node: Node) -> None:
     """Let an element-wise output overwrite an input that nobody reads afterwards."""
     calls = sharing.lowered[node.index].calls
     if len(calls) != 1 or len(node.outputs) != 1 or calls[0].scratch:
@@ -229,34 +133,40 @@ def _try_in_place(sharing: _Sharing, node: Node) -> None:
             access.alias is Alias.ELEMENT
             and tensors[source].dtype.size == tensors[result].dtype.size
             and access.map == calls[0].outputs[0].map
-            and _accepted(sharing, result, _Host(source, None), node)
+            and _accepted(sharing, result, Host(source, None), node)
         ):
             sharing.in_place.add(node.index)
             return
 
 
-def _try_boxes(sharing: _Sharing, node: Node) -> None:
+def _try_boxes(sharing: Sharing, node: Node) -> None:
     """Drop the copies of a node: all that can be if that costs no memory, else one by one."""
-    before = _peak(sharing)
     copies = [
         (k, call)
         for k, call in enumerate(sharing.lowered[node.index].calls)
         if is_copy(call) and call.inputs[0].tensor in sharing.born
     ]
-    together = [t for k, call in copies if (t := _host_box(sharing, node, k, call)) is not None]
-    if _peak(sharing) <= before:
+    if not copies:
         return
+    before = sharing.peak()
+    together = [t for k, call in copies if (t := _host_box(sharing, node, k, call)) is not None]
+    grown = sharing.peak() - before
+    if grown <= 0:
+        if len(together) < len(copies):
+            sharing.reasons[node.index] = "copies what has to lie elsewhere"
+        return
+    sharing.reasons[node.index] = f"copies, since in place {grown:,} B more would be live"
     for t in together:
         sharing.unhost(t)
     sharing.dropped.difference_update((node.index, k) for k, _ in copies)
     for k, call in copies:
         alone = _host_box(sharing, node, k, call)
-        if alone is not None and _peak(sharing) > before:
+        if alone is not None and sharing.peak() > before:
             sharing.unhost(alone)
             sharing.dropped.discard((node.index, k))
 
 
-def _host_box(sharing: _Sharing, node: Node, k: int, call: Call) -> int | None:
+def _host_box(sharing: Sharing, node: Node, k: int, call: Call) -> int | None:
     """Let one side of a copy lie in a box of the other, and drop the copy.
 
     The inner tensor brings its group along, if it fills that. Returns the tensor that has got a
@@ -280,13 +190,13 @@ def _host_box(sharing: _Sharing, node: Node, k: int, call: Call) -> int | None:
         return None
     sharing.dropped.add((node.index, k))
     start = outer.box.start if outer.box else (0, 0, 0, 0)
-    if _accepted(sharing, top, _Host(outer.tensor, start)):
+    if _accepted(sharing, top, Host(outer.tensor, start)):
         return top
     sharing.dropped.discard((node.index, k))
     return None
 
 
-def _accepted(sharing: _Sharing, t: int, host: _Host, over: Node | None = None) -> bool:
+def _accepted(sharing: Sharing, t: int, host: Host, over: Node | None = None) -> bool:
     """Host `t` if every tensor of the group stays within reach and intact; undo it otherwise."""
     sharing.host(t, host)
     members = list(sharing.members(sharing.root(t)))
@@ -303,7 +213,7 @@ def _accepted(sharing: _Sharing, t: int, host: _Host, over: Node | None = None) 
     return fine
 
 
-def _intact(sharing: _Sharing, layouts: Mapping[int, Layout]) -> bool:
+def _intact(sharing: Sharing, layouts: Mapping[int, Layout]) -> bool:
     """Whether no operator writes bytes of a member that is still to be read."""
     if len(layouts) == 1:
         return True
@@ -322,7 +232,7 @@ def _intact(sharing: _Sharing, layouts: Mapping[int, Layout]) -> bool:
     return True
 
 
-def _writes(sharing: _Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]:
+def _writes(sharing: Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]:
     """What the remaining calls write into members of a group; inputs come before everything."""
     for t in layouts:
         if sharing.born[t] < 0:
@@ -347,38 +257,13 @@ def _bytes(tensor: Tensor, layout: Layout, box: Box | None, size: int) -> NDArra
     return covered(layout.at(box.start, element), box.size, element, size)
 
 
-def _peak(sharing: _Sharing) -> int:
-    """Most bytes live at once with the hosts decided so far."""
-    change = np.zeros(len(sharing.order) + 3, np.int64)
-    for group in _groups(sharing):
-        change[group.first + 1] += group.size
-        change[group.last + 2] -= group.size
-    return int(np.cumsum(change).max(initial=0))
-
-
-def _groups(sharing: _Sharing) -> list[Group]:
-    groups = []
-    for root in sharing.born:
-        if root in sharing.hosts or sharing.graph.tensors[root].is_constant:
-            continue
-        members = tuple(sharing.members(root))
-        groups.append(
-            Group(
-                tensors=members,
-                size=sharing.graph.tensors[root].nbytes,
-                first=min(sharing.born[t] for t in members),
-                last=max(sharing.dies[t] for t in members),
-            )
-        )
-    return groups
-
-
-def _finished(sharing: _Sharing) -> Storage:
+def _finished(sharing: Sharing) -> Storage:
     layouts = {t: sharing.layout(t) for t in sharing.born}
     return Storage(
-        groups=tuple(_groups(sharing)),
+        groups=tuple(sharing.groups()),
         layouts={t: layout for t, layout in layouts.items() if layout is not None},
         views=frozenset(sharing.views),
         dropped=frozenset(sharing.dropped),
         in_place=frozenset(sharing.in_place),
+        reasons=dict(sharing.reasons),
     )

@@ -19,7 +19,8 @@ from codegen.importer import parse_model
 from codegen.ops.base import Alias, Call, Lowered, TableKind, form_cost, weights
 from codegen.plan import Plan, PlanOptions
 from codegen.plan_json import plan_document
-from codegen.planner.build import plan_prepared, prepare
+from codegen.planner.build import plan_prepared
+from codegen.planner.candidates import prepare
 from codegen.planner.checker import check_plan
 from codegen.planner.forms import MODES
 from codegen.planner.place import place_tensors
@@ -62,7 +63,7 @@ def planned(
 ) -> Plan:
     options = PlanOptions(memory=memory)
     prepared = prepare(graph, options, lowered)
-    return plan_prepared(graph, board or load_board("host"), options, prepared)
+    return plan_prepared(board or load_board("host"), options, prepared)
 
 
 def cost(plan: Plan) -> int:

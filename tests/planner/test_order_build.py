@@ -14,7 +14,8 @@ from codegen.importer import parse_model
 from codegen.ops import lower_all
 from codegen.passes import simplify
 from codegen.plan import Plan, PlanOptions
-from codegen.planner.build import build_plan, prepare
+from codegen.planner.build import build_plan
+from codegen.planner.candidates import prepare
 from codegen.planner.order import OrderResult
 from codegen.target import PORTABLE
 from tests.ops.equality import assert_equal
@@ -62,7 +63,7 @@ def plan_of(data: bytes, options: PlanOptions) -> Plan:
 
 def orders_of(data: bytes, options: PlanOptions) -> Mapping[str, OrderResult]:
     graph = simplify(parse_model(data).main)
-    return prepare(graph, options, lower_all(graph, graph.nodes, PORTABLE)).orders
+    return prepare(graph, options, lower_all(graph, graph.nodes, PORTABLE)).plain.orders
 
 
 @pytest.mark.parametrize("order", STRATEGIES)

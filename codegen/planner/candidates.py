@@ -1,0 +1,219 @@
+"""What to try: execution orders, each with concatenations stored or virtual; the smallest wins.
+
+Which order is best depends on how concatenations are stored, and the reverse. So orders are found
+for three ways: each concatenation copied together (whatever storage then spares), each written in
+place by its branches, and each virtual that can be. The real placement decides between them. Of a
+plan with virtual ones as few stay virtual as its size allows: to gather rows takes time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from codegen.board_schema import Board
+from codegen.errors import OverBudget, Unsupported
+from codegen.graph import Graph
+from codegen.ops.base import Lowered
+from codegen.plan import PlanOptions
+from codegen.planner import order
+from codegen.planner.joins import possible_joins, with_virtual
+from codegen.planner.order import OrderResult
+from codegen.planner.order_cost import peak
+from codegen.planner.order_problem import lowered_problem
+from codegen.planner.place import OverLimit, Placement, Trial, place_tensors
+
+PRUNED_NODES = 1500  # nodes placed while virtual concatenations are taken back: well below a second
+
+
+TRY_SECONDS = 0.05  # of work for the arena strategy in each try
+_UNTRIED = "stored, it needs more memory"
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """A lowered graph, some of its joins virtual, and orders for it by the name of the strategy.
+
+    `exact` tells that no placement is smaller than the peak of its order.
+    """
+
+    graph: Graph
+    lowered: Mapping[int, Lowered]
+    orders: Mapping[str, OrderResult]
+    virtual: frozenset[int] = frozenset()
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What no strategy changes: operators lowered, in variants, with orders and their peaks."""
+
+    variants: tuple[Variant, ...]
+
+    @property
+    def plain(self) -> Variant:
+        """The graph as it is, and every order strategy."""
+        return self.variants[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A placement with all forms leanest, and the order that it follows.
+
+    `virtual` tells of every join that is, by node index, why: what storing it would come to.
+    """
+
+    order: OrderResult
+    placed: Placement
+    virtual: Mapping[int, str]
+
+
+def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) -> Prepared:
+    """Find every order of a graph whose operators are lowered.
+
+    Raises:
+        Unsupported: if outputs cannot be written to buffers of the caller's, as is asked.
+    """
+    if options.caller_io:
+        _check_caller_io(graph)
+    orders = order.compare_orders(graph, lowered_problem(graph, lowered, options))
+    variants = [Variant(graph, lowered, orders)]
+    joins = possible_joins(graph, lowered)
+    if joins:
+        variants.append(_virtual(graph, lowered, options, joins))
+    return Prepared(tuple(variants))
+
+
+def _virtual(
+    graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions, joins: Sequence[int]
+) -> Variant:
+    """The graph with all these joins virtual, in orders that are legal if some are not."""
+    changed = with_virtual(graph, lowered, joins)
+    problem = lowered_problem(changed.graph, changed.lowered, options)
+    orders = order.compare_orders(changed.graph, problem)
+    place = {node.index: i for i, node in enumerate(graph.nodes)}
+    legal = {
+        name: replace(
+            result, nodes=tuple(changed.graph.nodes[place[i]] for i in _late(graph, result, joins))
+        )
+        for name, result in orders.items()
+    }
+    return Variant(changed.graph, changed.lowered, legal, frozenset(joins))
+
+
+def _late(graph: Graph, result: OrderResult, joins: Collection[int]) -> Iterator[int]:
+    """Node indices in the order of `result`, each join right before what first needs it."""
+    by_index = {node.index: node for node in graph.nodes}
+    producer = {t: node.index for node in graph.nodes for t in node.outputs}
+    waiting = set(joins)
+
+    def needed(index: int) -> Iterator[int]:
+        for t in by_index[index].inputs:
+            if producer.get(t) in waiting:
+                yield from needed(producer[t])
+        waiting.discard(index)
+        yield index
+
+    for node in result.nodes:
+        if node.index not in joins:
+            yield from needed(node.index)
+
+
+def best_candidate(board: Board, options: PlanOptions, prepared: Prepared) -> Candidate:
+    """The smallest placement in the order that was asked for; for `auto`, in any.
+
+    Raises:
+        OverBudget: if none fits the board.
+        CodegenError: for an unknown strategy.
+    """
+    best: Candidate | None = None
+    refused: OverBudget | None = None
+    for variant, result in _tries(prepared, options.order):
+        if best and variant.exact and result.peak >= best.placed.solution.bytes:
+            continue
+        try:
+            placed = place_tensors(variant.graph, board, options, result.nodes, variant.lowered)
+        except OverBudget as error:
+            refused = refused or error
+            continue
+        if best is None or placed.solution.bytes < best.placed.solution.bytes:
+            best = Candidate(result, placed, dict.fromkeys(variant.virtual, _UNTRIED))
+    if best is None:
+        raise refused or AssertionError("there is no order to try")
+    return _Pruning(board, options, prepared.plain, best).run() if best.virtual else best
+
+
+def _tries(prepared: Prepared, name: str) -> Iterator[tuple[Variant, OrderResult]]:
+    """Variants with the orders that may be used, no sequence twice, the most hopeful first."""
+    for variant in prepared.variants:
+        first = order.choose_order(variant.orders, name)
+        others = sorted(variant.orders.values(), key=lambda result: result.peak)
+        tried: set[tuple[int, ...]] = set()
+        for result in (first, *(others if name == "auto" else ())):
+            sequence = tuple(node.index for node in result.nodes)
+            if sequence not in tried:
+                tried.add(sequence)
+                yield variant, result
+
+
+class _Pruning:
+    """Takes virtual joins back, one after the other, as long as the arena does not grow."""
+
+    def __init__(self, board: Board, options: PlanOptions, plain: Variant, best: Candidate) -> None:
+        self._board, self._options, self._plain, self._best = board, options, plain, best
+        self._limit = best.placed.solution.bytes
+        self._sequence = [node.index for node in best.order.nodes]
+        self._tries = 2 + PRUNED_NODES // len(self._sequence)
+        self._why: dict[int, str] = {}
+
+    def run(self) -> Candidate:
+        """First by the peak of the order, which counts no sharing; then by real placements."""
+        few = set(self._best.virtual)
+        for join in sorted(self._best.virtual):
+            if self._peak(few - {join}) <= self._limit:
+                few.discard(join)
+        self._try(few, None)
+        for join in sorted(self._best.virtual):
+            if join in self._best.virtual and self._tries > 0:
+                self._why[join] = self._try(self._best.virtual.keys() - {join}, TRY_SECONDS)
+        return replace(
+            self._best, virtual={join: self._why.get(join, _UNTRIED) for join in self._best.virtual}
+        )
+
+    def _peak(self, virtual: Collection[int]) -> int:
+        changed = with_virtual(self._plain.graph, self._plain.lowered, virtual)
+        problem = lowered_problem(changed.graph, changed.lowered, self._options)
+        place = {node.index: i for i, node in enumerate(changed.graph.nodes)}
+        return peak(problem, [place[index] for index in self._sequence])
+
+    def _try(self, virtual: Collection[int], seconds: float | None) -> str:
+        """Make only these joins virtual if the arena stays as small; if not, what it came to."""
+        if virtual == self._best.virtual.keys():
+            return _UNTRIED
+        self._tries -= 1
+        changed = with_virtual(self._plain.graph, self._plain.lowered, virtual)
+        by_index = {node.index: node for node in changed.graph.nodes}
+        nodes = tuple(by_index[index] for index in self._sequence)
+        trial = Trial(self._limit, seconds)
+        try:
+            placed = place_tensors(
+                changed.graph, self._board, self._options, nodes, changed.lowered, trial
+            )
+        except OverBudget:
+            return "stored, it does not fit the board"
+        except OverLimit as error:
+            return f"stored, it makes the arena {error.bytes:,} B"
+        result = replace(self._best.order, nodes=nodes)
+        self._best = Candidate(result, placed, dict.fromkeys(virtual, _UNTRIED))
+        return _UNTRIED
+
+
+def _check_caller_io(graph: Graph) -> None:
+    """The caller's output buffers must each have an operator that fills them."""
+    produced = graph.producers()
+    for t in graph.outputs:
+        if t not in produced or graph.outputs.count(t) > 1:
+            raise Unsupported(
+                f"output {graph.tensors[t].label} is no operator's result of its own, so it cannot "
+                "be written to a buffer of the caller's; build with --io-buffers arena"
+            )

@@ -1,0 +1,165 @@
+"""Which tensor lies inside which other one, and the most bytes that this leaves live at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from codegen.graph import Graph, Node
+from codegen.layout import Layout, dense_layout, is_dense
+from codegen.ops.base import Access, Lowered, Map, nhwc
+from codegen.plan import PlanOptions
+from codegen.planner.order_problem import Traits, callers_tensors, lowered_traits
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tensors in one buffer; `first` is -1 where the caller fills it before the run."""
+
+    tensors: tuple[int, ...]
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Host:
+    """`start` is the corner of the box in the host's map; None: the very same bytes."""
+
+    tensor: int
+    start: Map | None
+
+
+@dataclass
+class Sharing:
+    """The hosts decided so far, and the lives that they depend on."""
+
+    graph: Graph
+    order: Sequence[Node]
+    lowered: Mapping[int, Lowered]
+    options: PlanOptions
+    hosts: dict[int, Host] = field(default_factory=dict)
+    dropped: set[tuple[int, int]] = field(default_factory=set)
+    views: set[int] = field(default_factory=set)
+    in_place: set[int] = field(default_factory=set)
+    reasons: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.position = {node.index: i for i, node in enumerate(self.order)}
+        self.born: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
+        self.dies: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
+        self.accesses: dict[int, list[tuple[tuple[int, int], Access]]] = {}
+        self.hosted: dict[int, list[int]] = {}
+        for i, node in enumerate(self.order):
+            for t in node.outputs:
+                self.born[t] = self.dies[t] = i
+            for t in node.inputs:
+                if t in self.dies:
+                    self.dies[t] = i
+            for k, call in enumerate(self.lowered[node.index].calls):
+                for access in (*call.inputs, *call.outputs):
+                    self.accesses.setdefault(access.tensor, []).append(((node.index, k), access))
+        kept = self.graph.inputs if self.options.keep_input else ()
+        for t in (*self.graph.outputs, *kept):
+            if t in self.dies:
+                self.dies[t] = len(self.order)
+        fixed = callers_tensors(self.graph, self.options)
+        traits = lowered_traits(self.graph, self.lowered, fixed)
+        self.traits = [traits[node.index] for node in self.order]
+
+    def root(self, t: int) -> int:
+        while t in self.hosts:
+            t = self.hosts[t].tensor
+        return t
+
+    def members(self, root: int) -> Iterator[int]:
+        """The root and everything that it hosts, hosts first."""
+        yield root
+        for t in self.hosted.get(root, ()):
+            yield from self.members(t)
+
+    def host(self, t: int, host: Host) -> None:
+        self.hosts[t] = host
+        self.hosted.setdefault(host.tensor, []).append(t)
+
+    def unhost(self, t: int) -> None:
+        self.hosted[self.hosts.pop(t).tensor].remove(t)
+
+    def layout(self, t: int) -> Layout | None:
+        """Where `t` lies in its group; None if its host's gaps leave it no place."""
+        tensor = self.graph.tensors[t]
+        if t not in self.hosts:
+            return dense_layout(tensor)
+        host = self.hosts[t]
+        above, below = self.layout(host.tensor), self.graph.tensors[host.tensor]
+        if above is None:
+            return None
+        if host.start is not None:
+            return above.at(host.start, tensor.dtype.size)
+        if is_dense(below, above):
+            return dense_layout(tensor, above.offset)
+        return above if nhwc(tensor.shape) == nhwc(below.shape) else None
+
+    def callers(self, root: int) -> bool:
+        """Whether the group lies in memory that the caller gives."""
+        borders = callers_tensors(self.graph, self.options)
+        return any(m in borders for m in self.members(root))
+
+    def reachable(self, t: int, layout: Layout) -> bool:
+        """Whether every kernel, and the caller, can work on `t` in this layout."""
+        tensor = self.graph.tensors[t]
+        if is_dense(tensor, layout):
+            return True
+        if t in self.graph.inputs or t in self.graph.outputs:
+            return False
+        return all(
+            call in self.dropped or (access.map == nhwc(tensor.shape) and not access.dense)
+            for call, access in self.accesses.get(t, ())
+        )
+
+    def groups(self) -> list[Group]:
+        """One per tensor without a host, in the order of the tensors' births."""
+        groups = []
+        for root in self.born:
+            if root in self.hosts or self.graph.tensors[root].is_constant:
+                continue
+            members = tuple(self.members(root))
+            groups.append(
+                Group(
+                    tensors=members,
+                    size=self.graph.tensors[root].nbytes,
+                    first=min(self.born[t] for t in members),
+                    last=max(self.dies[t] for t in members),
+                )
+            )
+        return groups
+
+    def peak(self) -> int:
+        """Most bytes live at once, scratch included, less what row lag lets outputs share."""
+        change = np.zeros(len(self.order) + 3, np.int64)
+        groups = self.groups()
+        for group in groups:
+            change[group.first + 1] += group.size
+            change[group.last + 2] -= group.size
+        live = np.cumsum(change)
+        of_root = {group.tensors[0]: group for group in groups}
+        for position, traits in enumerate(self.traits):
+            live[position + 1] += traits.scratch - self._saved(position, traits, of_root)
+        return int(live.max(initial=0))
+
+    def _saved(self, position: int, traits: Traits, groups: Mapping[int, Group]) -> int:
+        """What the output of a node may share with an input that dies there."""
+        best = 0
+        for t, result, saved in traits.overwrites:
+            source = groups.get(self.root(t))
+            lags = (
+                saved > best
+                and source is not None
+                and result in groups
+                and source.last == position == groups[result].first
+                and self.layout(t) == dense_layout(self.graph.tensors[t])
+            )
+            best = saved if lags else best
+        return best
