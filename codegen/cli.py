@@ -15,15 +15,14 @@ from rich.console import Console
 
 from codegen import __version__, boards
 from codegen.board_schema import Board
-from codegen.errors import CodegenError, OverBudget
+from codegen.errors import CodegenError
 from codegen.graph import Model
 from codegen.importer import load_model
 from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
-from codegen.pipeline import Build, BuildOptions, build, fits
+from codegen.pipeline import Build, BuildOptions, build
 from codegen.plan import PlanOptions
 from codegen.planner import arena, forms, order
-from codegen.planner.budget import with_advice
 from codegen.target import Kernels
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -270,7 +269,7 @@ def plan_command(
 
     model, board = _load(model_path, options), boards.load_board(board_name)
     with _progress() as progress:
-        planning = plan_model(model, board, _plan_options(options), progress)
+        planning = plan_model(model, board, _plan_options(options), progress, boards.list_boards())
     if svg_path is not None:
         write_file(svg_path, svg(planning.plan))
     if as_json:
@@ -381,11 +380,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
 
 def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> Build:
     chosen = BuildOptions(name=options["name"], io=options["io"], plan=_plan_options(options))
-    try:
-        return build(model, path.stem, board, chosen)
-    except OverBudget as error:
-        shipped = boards.list_boards()
-        raise with_advice(error, board, shipped, lambda b: fits(model, b, chosen)) from None
+    return build(model, path.stem, board, chosen, boards.list_boards())
 
 
 def _width() -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from codegen.board_schema import Board
@@ -18,6 +18,7 @@ from codegen.passes import simplify
 from codegen.passes.io_int8 import io_int8
 from codegen.plan import Plan, PlanOptions
 from codegen.plan_json import plan_document
+from codegen.planner.budget import with_advice
 from codegen.planner.build import build_plan
 from codegen.planner.checker import require_safe
 
@@ -131,18 +132,16 @@ def _prefix(asked: str | None, title: str) -> str:
     return cleaned
 
 
-def fits(model: Model, board: Board, options: BuildOptions) -> bool:
-    """Whether the model fits a board with the quickest strategies; others may fit it onto more."""
-    quick = replace(options.plan, order="model", arena="greedy", memory="min")
-    try:
-        build_plan(prepare_graph(model, options), board, quick)
-    except OverBudget:
-        return False
-    return True
-
-
-def build(model: Model, title: str, board: Board, options: BuildOptions | None = None) -> Build:
+def build(
+    model: Model,
+    title: str,
+    board: Board,
+    options: BuildOptions | None = None,
+    others: Sequence[Board] = (),
+) -> Build:
     """Plan and print a model. `title` is the file's name without its ending.
+
+    `others` are the boards that are named if this one is too small.
 
     Raises:
         CodegenError: anything that stops the build, in one line.
@@ -151,7 +150,13 @@ def build(model: Model, title: str, board: Board, options: BuildOptions | None =
     options = options or BuildOptions()
     start = time.perf_counter()
     name = _prefix(options.name, title)
-    plan = build_plan(prepare_graph(model, options), board, options.plan)
+    graph = prepare_graph(model, options)
+    try:
+        plan = build_plan(graph, board, options.plan)
+    except OverBudget as error:
+        raise with_advice(
+            error, board, others, options.plan, lambda b, asked: build_plan(graph, b, asked)
+        ) from None
     require_safe(plan_document(plan, name))
     info = ModelInfo(name, title, model.sha256, options.words())
     files = emit(plan, info)

@@ -6,7 +6,7 @@ planned as opaque ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from codegen import ops
 from codegen.board_schema import Board
 from codegen.emit.files import environment
-from codegen.errors import CodegenError
+from codegen.errors import CodegenError, OverBudget
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
 from codegen.occupancy import peak_of
@@ -23,17 +23,24 @@ from codegen.ops.opaque import opaque, with_plain_types
 from codegen.passes import simplify
 from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Plan, PlanOptions
+from codegen.planner.budget import with_advice
 from codegen.planner.build import plan_prepared
-from codegen.planner.candidates import prepare
+from codegen.planner.candidates import Prepared, prepare
 from codegen.planner.compare import StrategyFigures, chosen_figures, compare_strategies
+from codegen.planner.order import OrderResult
 from codegen.target import Target, target_of
 
 
 @dataclass(frozen=True, eq=False)
 class Planning:
-    """What `codegen plan` found; `refused` is why operators cannot be built, by index."""
+    """What `codegen plan` found.
+
+    `orders` are those of the graph with every concatenation stored; `refused` is why operators
+    cannot be built, by index.
+    """
 
     plan: Plan
+    orders: tuple[OrderResult, ...]
     strategies: tuple[StrategyFigures, ...]
     refused: dict[int, str]
 
@@ -46,6 +53,10 @@ class Planning:
         peak = peak_of(self.plan)
         return {
             "strategies": [figures.to_json() for figures in self.strategies],
+            "orders": [
+                {"order": o.name, "peak": o.peak, "proven": o.proven, "note": o.note}
+                for o in self.orders
+            ],
             "chosen": self.chosen.to_json(),
             "peak": peak
             and {
@@ -71,6 +82,10 @@ class Planning:
                 f"  {state}{star}"
             ).rstrip()
         yield ""
+        for o in self.orders:
+            yield f"order {o.name:<8} {o.peak:>12,} B live at most; {o.note}"
+        yield ""
+        yield f"chosen with --memory {self.plan.options.memory}: {chosen.bytes:,} B"
         if peak := peak_of(self.plan):
             names = ", ".join(f"{short_label(self.plan, b)} {b.size:,} B" for b in peak.buffers[:4])
             yield f"peak at {peak.operator}: {names}"
@@ -83,9 +98,13 @@ class Planning:
 
 
 def plan_model(
-    model: Model, board: Board, options: PlanOptions, progress: Callable[[str], None]
+    model: Model,
+    board: Board,
+    options: PlanOptions,
+    progress: Callable[[str], None],
+    others: Sequence[Board] = (),
 ) -> Planning:
-    """Plan the main graph with every strategy.
+    """Plan the main graph with every strategy. `others` are named if the board is too small.
 
     Raises:
         OverBudget: if not even the best plan fits the board.
@@ -94,15 +113,30 @@ def plan_model(
     with suppress(CodegenError):
         graph = simplify(graph)
     graph = with_plain_types(graph)
-    lowered, refused = _lower_or_opaque(graph, target_of(board.cpu, options.kernels))
     progress("finding orders")
-    prepared = prepare(graph, options, lowered)
+    prepared, refused = _prepared(graph, board, options)
     strategies = []
     for figures in compare_strategies(board, options, prepared):
         progress(f"{figures.order}, {figures.arena}: {figures.bytes:,} B")
         strategies.append(figures)
-    plan = plan_prepared(board, options, prepared)
-    return Planning(plan, tuple(strategies), refused)
+    try:
+        plan = plan_prepared(board, options, prepared)
+    except OverBudget as error:
+        raise with_advice(
+            error,
+            board,
+            others,
+            options,
+            lambda b, asked: plan_prepared(b, asked, _prepared(graph, b, asked)[0]),
+        ) from None
+    orders = tuple(prepared.plain.orders.values())
+    return Planning(plan, orders, tuple(strategies), refused)
+
+
+def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepared, dict[int, str]]:
+    """All orders, and why operators cannot be built."""
+    lowered, refused = _lower_or_opaque(graph, target_of(board.cpu, options.kernels))
+    return prepare(graph, options, lowered), refused
 
 
 def _lower_or_opaque(graph: Graph, target: Target) -> tuple[dict[int, Lowered], dict[int, str]]:

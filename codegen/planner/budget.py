@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from codegen.board_schema import Board
-from codegen.errors import OverBudget
+from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph, Node
 from codegen.occupancy import live_at
-from codegen.plan import Buffer, Home
+from codegen.plan import Buffer, Home, Plan, PlanOptions
 from codegen.planner.blocks import align_up
 
 _BOARDS_NAMED = 3
@@ -70,23 +71,62 @@ def over_flash(board: Board, order: Sequence[str], sizes: Sequence[tuple[str, in
 
 
 def with_advice(
-    error: OverBudget, board: Board, shipped: Sequence[Board], fits: Callable[[Board], bool]
+    error: OverBudget,
+    board: Board,
+    shipped: Sequence[Board],
+    options: PlanOptions,
+    plan: Callable[[Board, PlanOptions], Plan],
 ) -> OverBudget:
-    """The same error, ending in the smallest boards of the list on which the model fits.
+    """The same error, ending in other options with which the model fits, and in other boards.
 
-    `fits` says it of one board; it is asked only where the sizes leave a chance.
+    These are the smallest of `shipped` on which it fits with the quickest strategies; others may
+    fit it onto more. `plan` makes the plan of a board and options, where the sizes leave a chance.
     """
+    quick = replace(options, order="model", arena="greedy", memory="min")
     others = [b for b in shipped if b.name != board.name and b.cpu.core != "host"]
     hopeful = [
         b
         for b in sorted(others, key=lambda b: (_largest_ram(b), _flash(b)))
         if _largest_ram(b) >= error.ram_bytes and _flash(b) >= error.flash_bytes
     ]
-    names = ", ".join(b.name for b in islice(filter(fits, hopeful), _BOARDS_NAMED))
-    advice = f"boards that fit: {names}" if names else "no shipped board has that much"
+    fitting = (b for b in hopeful if _planned(plan, b, quick))
+    names = ", ".join(b.name for b in islice(fitting, _BOARDS_NAMED))
+    advice = [_other_options(board, options, plan)] if error.ram_bytes else []
+    if shipped:
+        advice.append(f"boards that fit: {names}" if names else "no shipped board has that much")
     return OverBudget(
-        f"{error}; {advice}", ram_bytes=error.ram_bytes, flash_bytes=error.flash_bytes
+        "; ".join([str(error), *filter(None, advice)]),
+        ram_bytes=error.ram_bytes,
+        flash_bytes=error.flash_bytes,
     )
+
+
+def _planned(
+    plan: Callable[[Board, PlanOptions], Plan], board: Board, options: PlanOptions
+) -> Plan | None:
+    """The plan, if there is one that fits."""
+    try:
+        return plan(board, options)
+    except (OverBudget, Unsupported):
+        return None
+
+
+def _other_options(
+    board: Board, options: PlanOptions, plan: Callable[[Board, PlanOptions], Plan]
+) -> str:
+    """The least change of options with which the model fits this board; empty if none does."""
+    best = replace(options, order="auto", arena="auto", memory="min")
+    changes = [
+        ("", best),
+        ("without --keep-input", replace(best, keep_input=False)),
+        ("with --io-buffers caller", replace(best, caller_io=True)),
+    ]
+    for words, changed in changes:
+        found = _planned(plan, board, changed) if changed != options else None
+        if found is not None:
+            named = words or f"with --order {found.order_strategy} --arena {found.arena_strategy}"
+            return f"{named} it fits and takes {found.total_arena:,} B"
+    return ""
 
 
 def _largest_ram(board: Board) -> int:
