@@ -22,7 +22,8 @@ from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
 from codegen.pipeline import Build, BuildOptions, build
 from codegen.plan import PlanOptions
-from codegen.planner import arena, forms, order
+from codegen.planner import arena, order
+from codegen.planner.memory_modes import MODES
 from codegen.target import Kernels
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -77,7 +78,7 @@ def planner_options(command: Command) -> Command:
         ),
         click.option(
             "--memory",
-            type=click.Choice(list(forms.MODES)),
+            type=click.Choice(list(MODES)),
             default="balanced",
             show_default=True,
             help="Least memory, the fastest kernels within 10 % of it, or the fastest that fit.",

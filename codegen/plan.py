@@ -186,7 +186,7 @@ class MemoryUse:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the user asked of the planner; `memory` is a key of `planner.forms.MODES`."""
+    """What the user asked of the planner; `memory` a key of `planner.memory_modes.MODES`."""
 
     order: str = "auto"
     arena: str = "auto"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -19,6 +20,7 @@ from codegen.boards import list_boards
 from codegen.memory_map import memory_map
 from tests import paths
 from tests.emit.programs import make_build, two_convolutions
+from tests.planner.test_order_build import branches
 from tests.tflite_builder import ModelBuilder
 
 REPO = Path(__file__).resolve().parent.parent
@@ -336,6 +338,19 @@ def test_the_exact_budget_is_enough_and_a_byte_less_is_not(
         *("weights of operator 0 CONV_2D 72 B", "boards that fit: "),
     )
     assert not (out / "ram").exists() and not (out / "flash").exists()
+
+
+def test_options_that_help_are_named_with_what_they_come_to(
+    net: Path, out: Path, board_file: Callable[[int, int], Path]
+) -> None:
+    net.write_bytes(branches(np.random.default_rng(1)))
+    used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
+    words = ("build", net, "--board", board_file(used, 1 << 20), "-o", out / "x")
+    ways = " it fits and takes "
+    fails(run(*words, "--order", "model"), f"with --order optimal --arena optimal{ways}")
+    fails(run(*words, "--keep-input"), f"without --keep-input{ways}", "; boards that fit: ")
+    small = board_file(used - 100, 1 << 20)
+    fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; boards that ")
 
 
 def wide(channels: int, filters: int) -> bytes:

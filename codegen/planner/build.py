@@ -50,7 +50,7 @@ def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Pla
     """Plan a model whose operators are lowered; see `build_plan`."""
     chosen = best_candidate(board, options, prepared)
     lean = chosen.placed
-    placed, taken = choose_forms(board, options, lean)
+    placed, taken = choose_forms(board, options, lean, chosen.limit)
     graph, nodes = placed.graph, placed.nodes
     called = [(node, call) for node in nodes for call in placed.calls[node.index]]
     arena_bytes = arena_sizes(placed.buffers, board)

@@ -17,10 +17,16 @@ from codegen.graph import Graph
 from codegen.ops.base import Lowered
 from codegen.plan import PlanOptions
 from codegen.planner import order
-from codegen.planner.joins import possible_joins, with_virtual
+from codegen.planner.joins import in_place_traits, possible_joins, with_virtual
+from codegen.planner.memory_modes import granted
 from codegen.planner.order import OrderResult
 from codegen.planner.order_cost import peak
-from codegen.planner.order_problem import lowered_problem
+from codegen.planner.order_problem import (
+    callers_tensors,
+    lowered_problem,
+    lowered_traits,
+    order_problem,
+)
 from codegen.planner.place import OverLimit, Placement, Trial, place_tensors
 
 PRUNED_NODES = 1500  # nodes placed while virtual concatenations are taken back: well below a second
@@ -61,11 +67,18 @@ class Candidate:
     """A placement with all forms leanest, and the order that it follows.
 
     `virtual` tells of every join that is, by node index, why: what storing it would come to.
+    `limit` is what the arenas may take in all, if not everything that the board has.
     """
 
     order: OrderResult
     placed: Placement
     virtual: Mapping[int, str]
+    limit: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Of all arenas."""
+        return self.placed.solution.bytes
 
 
 def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) -> Prepared:
@@ -78,10 +91,23 @@ def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) 
         _check_caller_io(graph)
     orders = order.compare_orders(graph, lowered_problem(graph, lowered, options))
     variants = [Variant(graph, lowered, orders)]
+    variants += _in_place(graph, lowered, options)
     joins = possible_joins(graph, lowered)
     if joins:
         variants.append(_virtual(graph, lowered, options, joins))
     return Prepared(tuple(variants))
+
+
+def _in_place(
+    graph: Graph, lowered: Mapping[int, Lowered], options: PlanOptions
+) -> Iterator[Variant]:
+    """The order that is best if branches write right into what joins them; no bound on others."""
+    external = callers_tensors(graph, options)
+    traits = in_place_traits(graph, lowered, lowered_traits(graph, lowered, external))
+    if traits:
+        problem = order_problem(graph, traits, external=external, keep_inputs=options.keep_input)
+        best = order.compare_orders(graph, problem)["optimal"]
+        yield Variant(graph, lowered, {best.name: best}, exact=False)
 
 
 def _virtual(
@@ -120,48 +146,70 @@ def _late(graph: Graph, result: OrderResult, joins: Collection[int]) -> Iterator
 
 
 def best_candidate(board: Board, options: PlanOptions, prepared: Prepared) -> Candidate:
-    """The smallest placement in the order that was asked for; for `auto`, in any.
+    """The placement in the order that was asked for, or in the best one for `auto`.
+
+    It is the smallest of all, or one with fewer virtual joins within the memory that is granted.
 
     Raises:
         OverBudget: if none fits the board.
-        CodegenError: for an unknown strategy.
+        CodegenError: for an unknown strategy or memory mode.
     """
+    found = list(_improving(board, options, prepared))
+    limit = granted(options.memory, found[-1].bytes)
+    enough = (c for c in found if not c.virtual and (limit is None or c.bytes <= limit))
+    best = min(enough, key=lambda c: c.bytes, default=found[-1])
+    if best.virtual:
+        best = _Pruning(board, options, prepared.plain, best, limit).run()
+    return replace(best, limit=limit)
+
+
+def _improving(board: Board, options: PlanOptions, prepared: Prepared) -> Iterator[Candidate]:
+    """Placements in all orders that may be used, each smaller than the ones before."""
     best: Candidate | None = None
     refused: OverBudget | None = None
     for variant, result in _tries(prepared, options.order):
-        if best and variant.exact and result.peak >= best.placed.solution.bytes:
+        if best and variant.exact and result.peak >= best.bytes:
             continue
         try:
             placed = place_tensors(variant.graph, board, options, result.nodes, variant.lowered)
         except OverBudget as error:
             refused = refused or error
             continue
-        if best is None or placed.solution.bytes < best.placed.solution.bytes:
+        if best is None or placed.solution.bytes < best.bytes:
             best = Candidate(result, placed, dict.fromkeys(variant.virtual, _UNTRIED))
+            yield best
     if best is None:
         raise refused or AssertionError("there is no order to try")
-    return _Pruning(board, options, prepared.plain, best).run() if best.virtual else best
 
 
 def _tries(prepared: Prepared, name: str) -> Iterator[tuple[Variant, OrderResult]]:
     """Variants with the orders that may be used, no sequence twice, the most hopeful first."""
+    tried: set[tuple[int, tuple[int, ...]]] = set()
     for variant in prepared.variants:
+        if variant is not prepared.plain and name not in ("auto", *variant.orders):
+            continue
         first = order.choose_order(variant.orders, name)
         others = sorted(variant.orders.values(), key=lambda result: result.peak)
-        tried: set[tuple[int, ...]] = set()
         for result in (first, *(others if name == "auto" else ())):
-            sequence = tuple(node.index for node in result.nodes)
+            sequence = (id(variant.graph), tuple(node.index for node in result.nodes))
             if sequence not in tried:
                 tried.add(sequence)
                 yield variant, result
 
 
 class _Pruning:
-    """Takes virtual joins back, one after the other, as long as the arena does not grow."""
+    """Takes virtual joins back, one after the other, as long as the arena stays in the limit."""
 
-    def __init__(self, board: Board, options: PlanOptions, plain: Variant, best: Candidate) -> None:
+    def __init__(
+        self,
+        board: Board,
+        options: PlanOptions,
+        plain: Variant,
+        best: Candidate,
+        limit: int | None,
+    ) -> None:
         self._board, self._options, self._plain, self._best = board, options, plain, best
-        self._limit = best.placed.solution.bytes
+        self._limit = limit
         self._sequence = [node.index for node in best.order.nodes]
         self._tries = 2 + PRUNED_NODES // len(self._sequence)
         self._why: dict[int, str] = {}
@@ -170,7 +218,7 @@ class _Pruning:
         """First by the peak of the order, which counts no sharing; then by real placements."""
         few = set(self._best.virtual)
         for join in sorted(self._best.virtual):
-            if self._peak(few - {join}) <= self._limit:
+            if self._limit is None or self._peak(few - {join}) <= self._limit:
                 few.discard(join)
         self._try(few, None)
         for join in sorted(self._best.virtual):
@@ -187,7 +235,7 @@ class _Pruning:
         return peak(problem, [place[index] for index in self._sequence])
 
     def _try(self, virtual: Collection[int], seconds: float | None) -> str:
-        """Make only these joins virtual if the arena stays as small; if not, what it came to."""
+        """Make only these virtual if the arena stays in the limit; if not, what it came to."""
         if virtual == self._best.virtual.keys():
             return _UNTRIED
         self._tries -= 1

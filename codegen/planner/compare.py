@@ -35,10 +35,10 @@ class StrategyFigures:
 def compare_strategies(
     board: Board, options: PlanOptions, prepared: Prepared
 ) -> Iterator[StrategyFigures]:
-    """The size of the arena for every pair of strategies, ready one after the other."""
+    """The least size of the arena for every pair of strategies, ready one after the other."""
     for name in prepared.plain.orders:
         for strategy in arena.STRATEGIES:
-            asked = replace(options, order=name, arena=strategy)
+            asked = replace(options, order=name, arena=strategy, memory="min")
             try:
                 placed = best_candidate(board, asked, prepared).placed
             except OverBudget as error:

@@ -11,11 +11,11 @@ every operator has its leanest form. What counts is the real placement, which ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.board_schema import Board
-from codegen.errors import CodegenError, OverBudget
+from codegen.errors import OverBudget
 from codegen.occupancy import live_at, occupied
 from codegen.ops.base import Lowered, form_cost
 from codegen.plan import Home, PlanOptions
@@ -23,13 +23,6 @@ from codegen.planner.constants import place_constants, wanted_constants
 from codegen.planner.order_cost import live_bytes
 from codegen.planner.order_problem import lowered_problem
 from codegen.planner.place import OverLimit, Placement, Trial, arena_sizes, place_tensors
-
-MODES: dict[str, Callable[[int], int | None]] = {
-    "min": lambda least: least,
-    "balanced": lambda least: least * 11 // 10,
-    "max": lambda least: None,
-}
-"""Mode -> what the arena may take, given the least that it can; None: all that the board has."""
 
 TRIED_NODES = 2000  # nodes placed while forms are tried: about a second
 LEAST_TRIES = 4
@@ -39,21 +32,16 @@ Forms = dict[int, int]
 """Node index -> number of its form, for nodes that have a choice."""
 
 
-def choose_forms(board: Board, options: PlanOptions, lean: Placement) -> tuple[Placement, Forms]:
-    """The fastest placement within the memory that the mode grants, and the forms it takes.
+def choose_forms(
+    board: Board, options: PlanOptions, lean: Placement, limit: int | None
+) -> tuple[Placement, Forms]:
+    """The fastest placement within `limit` bytes of arenas, and the forms it takes.
 
-    `lean` is the placement with the leanest forms, for the order that is kept.
-
-    Raises:
-        CodegenError: for an unknown mode.
+    `lean` is the placement with the leanest forms, for the order that is kept. No limit stands for
+    all that the board has.
     """
-    if options.memory not in MODES:
-        raise CodegenError(f"unknown memory mode {options.memory!r}; choose {', '.join(MODES)}")
     first = {n.index: 0 for n in lean.nodes if lean.lowered[n.index].alternatives}
-    if not first:
-        return lean, first
-    limit = MODES[options.memory](lean.solution.bytes)
-    return _Search(board, options, lean, limit, first).run()
+    return _Search(board, options, lean, limit, first).run() if first else (lean, first)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from codegen.graph import Graph, Node, Tensor
 from codegen.ops.base import Access, Box, Call, Gather, Lowered, nhwc
 from codegen.ops.copy import copy_call, is_copy
+from codegen.planner.order_problem import Traits
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,33 @@ def _readable(graph: Graph, calls: Sequence[Call], t: int) -> bool:
         and 1 <= window.stride <= window.span
         and window.offset <= 0
     )
+
+
+def in_place_traits(
+    graph: Graph, lowered: Mapping[int, Lowered], traits: Mapping[int, Traits]
+) -> dict[int, Traits]:
+    """`traits` if branches write right into every join that takes them; empty if none can.
+
+    Of several joins the first has the part. Row lag into or out of a part is not counted.
+    """
+    borders = {*graph.inputs, *graph.outputs}
+    held: set[int] = set()
+    plain = {t for n in graph.nodes if not traits[n.index].lies_in for t in n.outputs}
+    changed = dict(traits)
+    for node in graph.nodes:
+        if _is_join(graph, node, lowered[node.index]):
+            parts = dict.fromkeys(call.inputs[0].tensor for call in lowered[node.index].calls)
+            takes = tuple(t for t in parts if t in plain and t not in borders and t not in held)
+            held.update(takes)
+            changed[node.index] = replace(traits[node.index], holds=takes)
+    if not held:
+        return {}
+    return {
+        node: replace(
+            trait, overwrites=tuple(o for o in trait.overwrites if not held & {o[0], o[1]})
+        )
+        for node, trait in changed.items()
+    }
 
 
 def with_virtual(

@@ -29,11 +29,14 @@ class Traits:
     Attributes:
         lies_in: its outputs have no bytes of their own but lie where these computed tensors lie:
             a view of one tensor, or a concatenation whose readers take the list of its parts.
+        holds: tensors whose bytes are a part of its only output's from their birth on, such as
+            the branches of a concatenation that write right into it.
         overwrites: (input, output, bytes): that much of the output may lie on the dying input.
         scratch: bytes needed while it runs.
     """
 
     lies_in: tuple[int, ...] = ()
+    holds: tuple[int, ...] = ()
     overwrites: tuple[tuple[int, int, int], ...] = ()
     scratch: int = 0
 
@@ -185,6 +188,9 @@ class _Stores:
         self.sizes: list[int] = []
         self._graph, self._external = graph, external
         self._at: dict[int, tuple[int, ...]] = {}
+        for node in reversed(graph.nodes):  # what holds others may itself be held
+            for t in traits.get(node.index, Traits()).holds:
+                self._at[t] = self.of(node.outputs[0])
         for node in graph.nodes:
             sources = traits.get(node.index, Traits()).lies_in
             for t in node.outputs if sources else ():

@@ -150,8 +150,13 @@ class Sharing:
         return int(live.max(initial=0))
 
     def _saved(self, position: int, traits: Traits, groups: Mapping[int, Group]) -> int:
-        """What the output of a node may share with an input that dies there."""
+        """What the output of a node may share with an input that dies there.
+
+        In the two buffers of a branch nothing is shared.
+        """
         best = 0
+        if self.options.arena == "pingpong":
+            return best
         for t, result, saved in traits.overwrites:
             source = groups.get(self.root(t))
             lags = (

@@ -22,7 +22,7 @@ from codegen.plan_json import plan_document
 from codegen.planner.build import plan_prepared
 from codegen.planner.candidates import prepare
 from codegen.planner.checker import check_plan
-from codegen.planner.forms import MODES
+from codegen.planner.memory_modes import MODES
 from codegen.planner.place import place_tensors
 from codegen.target import PORTABLE
 from tests.planner.plans import through_json

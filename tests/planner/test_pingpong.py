@@ -216,9 +216,11 @@ GRAPHS = {
 }
 
 
-def planned(data: bytes, order: str = "auto") -> tuple[Graph, Plan]:
+def planned(data: bytes, order: str = "auto", memory: str = "min") -> tuple[Graph, Plan]:
     graph = parse_model(data).main
-    return graph, build_plan(graph, load_board("host"), PlanOptions(order=order, arena="pingpong"))
+    return graph, build_plan(
+        graph, load_board("host"), PlanOptions(order=order, arena="pingpong", memory=memory)
+    )
 
 
 def branches_of(plan: Plan) -> list[list[int]]:
@@ -247,7 +249,7 @@ def branches_of(plan: Plan) -> list[list[int]]:
     ],
 )
 def test_branches_of_a_graph(label: str, branches: list[list[int]]) -> None:
-    _, plan = planned(GRAPHS[label], "model")
+    _, plan = planned(GRAPHS[label], "model", memory="max")
     assert branches_of(plan) == branches
 
 
