@@ -343,14 +343,15 @@ def test_the_exact_budget_is_enough_and_a_byte_less_is_not(
 def test_options_that_help_are_named_with_what_they_come_to(
     net: Path, out: Path, board_file: Callable[[int, int], Path]
 ) -> None:
+    ways = " it fits and takes "
+    used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
+    small = board_file(used - 20, 1 << 20)
+    fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; boards that ")
     net.write_bytes(branches(np.random.default_rng(1)))
     used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
     words = ("build", net, "--board", board_file(used, 1 << 20), "-o", out / "x")
-    ways = " it fits and takes "
     fails(run(*words, "--order", "model"), f"with --order optimal --arena optimal{ways}")
     fails(run(*words, "--keep-input"), f"without --keep-input{ways}", "; boards that fit: ")
-    small = board_file(used - 100, 1 << 20)
-    fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; boards that ")
 
 
 def wide(channels: int, filters: int) -> bytes:
