@@ -53,13 +53,15 @@ class ModelInfo:
 def emit(plan: Plan, info: ModelInfo) -> dict[str, str]:
     """Every file of the output, by relative path. The same plan gives the same text."""
     templates = environment()
-    values = _values(plan, info)
+    runtime = _runtime_files(context.headers(plan))
+    uses_libm = any(_MATHS in text for text in runtime.values())
+    values = {**_values(plan, info), "uses_libm": uses_libm}
     files = {
         path.format(name=info.name): templates.get_template(template).render(values)
         for template, path in _TEMPLATES.items()
     }
     files["plan.json"] = json.dumps(plan_document(plan, info.name), indent=1) + "\n"
-    files.update(_runtime_files(context.headers(plan)))
+    files.update(runtime)
     return dict(sorted(files.items()))
 
 
@@ -110,6 +112,7 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
     }
 
 
+_MATHS = "#include <math.h>"
 _INCLUDE = re.compile(r'^#include "(cg_\w+\.h)"', re.MULTILINE)
 
 

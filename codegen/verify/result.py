@@ -30,11 +30,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class TargetResult:
-    """One machine: `error` says why it could not run or what it broke, None if all is well."""
+    """One machine: `error` says why it could not run or what it broke, None if all is well.
+
+    `largest_gap` is the largest difference in a float output, within what counts as equal.
+    """
 
     name: str
     runs: int = 0
     bytes_compared: int = 0
+    largest_gap: float = 0.0
     inner_tensors: int = 0
     difference: Difference | None = None
     error: str | None = None
@@ -52,6 +56,7 @@ class TargetResult:
             "equal": self.equal,
             "runs": self.runs,
             "bytes_compared": self.bytes_compared,
+            "largest_gap": self.largest_gap,
             "inner_tensors": self.inner_tensors,
             "error": self.error,
             "stack_bytes": self.stack_bytes,
@@ -92,6 +97,8 @@ def _target_lines(target: TargetResult) -> list[str]:
     if target.difference is not None:
         return [f"DIFFERENT: {target.difference.line()}"]
     figures = [f"{target.runs} runs, {target.bytes_compared:,} bytes"]
+    if target.largest_gap:
+        figures.append(f"floats within {target.largest_gap:.2g}")
     if target.inner_tensors:
         figures.append(f"{target.inner_tensors} inner tensors")
     if target.instructions is not None:

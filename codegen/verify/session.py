@@ -1,4 +1,4 @@
-"""Verification: build the C code, run it, compare every byte with the interpreter, find the fault.
+"""Verification: build the C code, run it, compare it with the interpreter, find the fault.
 
 On the host the model is compiled twice: as it ships, for the outputs, and with taps, for the inner
 tensors of the first few inputs. On an emulator it runs as it ships, on fewer inputs, with the
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from codegen.errors import ToolError
 from codegen.graph import Graph, Model, Tensor
 from codegen.pipeline import Build
+from codegen.verify.closeness import largest_gap, unequal
 from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.inputs import InputSet
 from codegen.verify.program import build_host_program
@@ -183,7 +184,7 @@ def _compare_runs(
     session: Session, result: TargetResult, runs: Iterator[RunResult], progress: Progress
 ) -> TargetResult:
     """Hold every run's outputs against the interpreter's, up to the first difference."""
-    compared, right, total = 0, 0, len(session.cases) * REPEATS
+    compared, right, total, gap = 0, 0, len(session.cases) * REPEATS, 0.0
     for number, ((case, repeat), run) in enumerate(
         zip(_repeated(session.cases), runs, strict=True)
     ):
@@ -195,10 +196,11 @@ def _compare_runs(
             if difference:
                 return replace(result, runs=number + 1, difference=difference)
             compared += len(raw)
+            gap = max(gap, largest_gap(_values(raw, case.expected[t]), case.expected[t]))
         if session.labels and not repeat and number // REPEATS < len(session.labels):
             right += _class_of(session, run) == session.labels[number // REPEATS]
     accuracy = right / len(session.labels) if session.labels else None
-    return replace(result, runs=total, bytes_compared=compared, accuracy=accuracy)
+    return replace(result, runs=total, bytes_compared=compared, largest_gap=gap, accuracy=accuracy)
 
 
 def _class_of(session: Session, run: RunResult) -> int:
@@ -209,15 +211,20 @@ def _class_of(session: Session, run: RunResult) -> int:
 def _compare(
     session: Session, target: str, run: int, t: int, raw: bytes, case: Case
 ) -> Difference | None:
-    """The first element of a tensor whose bytes differ."""
+    """The first element of a tensor that differs."""
     tensor, expected = session.graph.tensors[t], case.expected.get(t)
     if expected is None or raw == expected.tobytes():
         return None
-    got = np.frombuffer(raw, expected.dtype).reshape(expected.shape)
-    unequal = np.frombuffer(raw, np.uint8) != np.frombuffer(expected.tobytes(), np.uint8)
-    flat = int(np.flatnonzero(unequal)[0]) // expected.dtype.itemsize
-    element = tuple(int(i) for i in np.unravel_index(flat, expected.shape))
+    got = _values(raw, expected)
+    wrong = np.argwhere(unequal(got, expected))
+    if not len(wrong):
+        return None
+    element = tuple(int(i) for i in wrong[0])
     return Difference(target, run, tensor.label, element, str(got[element]), str(expected[element]))
+
+
+def _values(raw: bytes, like: Array) -> Array:
+    return np.frombuffer(raw, like.dtype).reshape(like.shape)
 
 
 def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> TargetResult:

@@ -12,6 +12,7 @@ from codegen.pipeline import BuildOptions
 from codegen.plan import PlanOptions
 from codegen.verify.toolchain import EXACT_FLAGS, STRICT_FLAGS
 from tests.emit.programs import make_build, run_c, two_convolutions, write
+from tests.tflite_builder import ModelBuilder
 
 CROSS = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb")
 
@@ -59,6 +60,17 @@ def test_the_inference_of_the_readme_compiles(caller_io: bool, tmp_path: Path) -
     )
     command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-c", "use.c", "-o", "use.o"]
     subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("op", ["LOGISTIC", "RESHAPE"])
+def test_the_maths_library_is_linked_where_it_is_used(op: str) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 4), "float32") for _ in range(2))
+    builder.op(op, [x], [y])
+    files = make_build(builder.build([x], [y])).files
+    used = op == "LOGISTIC"
+    assert ("target_link_libraries(net PUBLIC m)" in files["CMakeLists.txt"]) == used
+    assert ("link with `-lm`" in files["README.md"]) == used
 
 
 @needs("g++")

@@ -93,6 +93,7 @@ def assert_equal(
     samples: int = 4,
     draw: Draw = random_input,
     sanitize: bool = False,
+    flags: Sequence[str] = (),
     plan: PlanOptions | None = None,
     tolerance: float = 0.0,
     specials: int = 0,
@@ -106,6 +107,7 @@ def assert_equal(
     `inputs` gives cases sets of their own, where not every value is allowed (indices).
     `tolerance` is the largest difference allowed in float outputs; integers must be equal.
     `specials` is how many more sets mix values into float inputs that only floats have.
+    `flags` go to the compiler.
     """
     board = load_board("host")
     models = [parse_model(data) for data in cases.values()]
@@ -113,7 +115,7 @@ def assert_equal(
     builds = [build(m, "case", board, o) for m, o in zip(models, options, strict=True)]
     sources = [sources_of(built) for built in builds]
     failures = []
-    with build_host_program(sources, workdir, sanitize=sanitize) as program:
+    with build_host_program(sources, workdir, sanitize=sanitize, flags=flags) as program:
         for number, (label, data) in enumerate(cases.items()):
             sets = inputs.get(label) or input_sets(models[number], samples, rng, draw)
             sets += [special_input(models[number], rng) for _ in range(specials)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,14 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     chosen = [window(op, **c) for op in OPERATORS for c in GRID[::23]] + DENSE[2:5]
     models = {"mixed": float_model(chosen, rng)}
     assert_equal(models, tmp_path, rng, samples=1, specials=2, sanitize=True)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names flags of that machine")
+def test_fused_instructions_change_nothing(tmp_path: Path, rng: np.random.Generator) -> None:
+    """With all that this processor has, FMA included, and the compiler at its boldest."""
+    chosen = [window(op, channels=16) for op in OPERATORS] + DENSE[2:5]
+    flags = ("-O3", "-march=native")
+    assert_equal({"all": float_model(chosen, rng)}, tmp_path, rng, specials=2, flags=flags)
 
 
 def test_a_float_layer_with_another_bias_is_refused(rng: np.random.Generator) -> None:
