@@ -58,6 +58,29 @@ def _floats(chain: _Chain, x: int) -> int:
     return chain.op("FULLY_CONNECTED", [y, matrix, bias], result(), keep_num_dims=True)
 
 
+def _wide(chain: _Chain, x: int) -> int:
+    """float32[1,8,8,4] -> int8 of the same shape, through int16 operators of their own formats."""
+    shape = (1, 8, 8, 4)
+
+    def result(scale: float = 1e-3) -> int:
+        return chain.result(shape, scale, 0, "int16")
+
+    def weights(shape: Sequence[int], axis: int = 0) -> tuple[int, int]:
+        w, _ = chain.weights(shape, 4, axis)
+        bias = chain.rng.integers(-400, 400, 4)
+        return w, chain.builder.tensor((4,), "int64", 1e-5, data=bias)
+
+    y = chain.op("QUANTIZE", [x], result())
+    y = chain.op("CONV_2D", [y, *weights((4, 3, 3, 4))], result(), **_SAME)
+    filters = weights((1, 3, 3, 4), 3)
+    y = chain.op("DEPTHWISE_CONV_2D", [y, *filters], result(), **_SAME, depth_multiplier=1)
+    y = chain.op("FULLY_CONNECTED", [y, *weights((4, 4))], result(), keep_num_dims=True)
+    for kind in ("LOGISTIC", "TANH"):
+        y = chain.op(kind, [y], result(2.0**-15))
+    y = chain.op("SOFTMAX", [y], result(2.0**-15), beta=1.0)
+    return chain.op("QUANTIZE", [y], chain.result(shape))
+
+
 def _convolutions(chain: _Chain, x: int) -> int:
     """int8[1,8,8,4] -> int8[1,4,4,6]."""
     above, right = ([[0, 0], [1, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 1], [0, 0]])
@@ -227,13 +250,12 @@ def _head(chain: _Chain, x: int) -> int:
 
 
 def zoo() -> bytes:
-    """float32[1,8,8,4] -> float32[1,5]: a few float operators, then int8 ones of every kind."""
+    """float32[1,8,8,4] -> float32[1,5]: float and int16 operators, then int8 ones of all kinds."""
     chain = _Chain()
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
-    y = chain.op("QUANTIZE", [y], chain.result((1, 8, 8, 4)))
     elements = (_elements, _curves, _choices)
-    for part in (_convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
+    for part in (_wide, _convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)

@@ -11,6 +11,7 @@ from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input
 from codegen.ops.hybrid import hybrid_depthwise_params
+from codegen.ops.int16 import wide_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
 
@@ -36,6 +37,13 @@ FORMS = (
         args="cg_depthwise_conv_2d_hybrid_args",
         params=hybrid_depthwise_params,
         quantises=True,
+    ),
+    Form(
+        types=(DType.INT16, DType.INT8, DType.INT16),
+        kernel="cg_depthwise_conv_2d_s16",
+        header="cg_depthwise_conv_2d_s16.h",
+        args="cg_depthwise_conv_2d_s16_args",
+        params=wide_convolution_params,
     ),
 )
 
@@ -87,6 +95,7 @@ SPEC = OpSpec(
     types=data_types(FORMS),
     notes=(
         "any stride, dilation, padding, depth multiplier and fused activation; weights "
-        "per tensor or per channel, constant; bias int32 (of float data float32) or absent"
+        "per tensor or per channel, constant; bias absent or int32, of int16 data "
+        "also int64, of float data float32"
     ),
 )

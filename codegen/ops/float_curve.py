@@ -12,7 +12,7 @@ import numpy as np
 
 from codegen.fixed_point import round_half_away
 from codegen.ops.base import Lowered, OpContext
-from codegen.ops.lookup import int8_pair, lookup
+from codegen.ops.lookup import BYTES, lookup, typed_pair
 
 
 def float_curve(context: OpContext, curve: Callable[[np.float32], np.float32]) -> Lowered:
@@ -21,7 +21,7 @@ def float_curve(context: OpContext, curve: Callable[[np.float32], np.float32]) -
     Shapes: x of any shape -> y of the same. Source: `PopulateLookupTable` of TFLite's
     kernels/internal/common.h.
     """
-    x, y = int8_pair(context)
+    x, y = typed_pair(context, *BYTES)
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
     with np.errstate(over="ignore"):
         inverse = np.float32(1) / np.float32(y_quant.scale)

@@ -19,8 +19,8 @@ from codegen.ops.base import (
     Lowered,
     OpContext,
     OpSpec,
-    Table,
     nhwc,
+    table,
     weights,
     whole,
 )
@@ -30,10 +30,12 @@ from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form
 from codegen.ops.fully_connected_mve import fully_connected_forms
 from codegen.ops.hybrid import hybrid_params
+from codegen.ops.int16 import require_symmetric, require_wide, wide_bias
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
     clamp_params,
+    filter_constant,
     filter_values,
     fused_activation,
     largest_sums,
@@ -107,7 +109,8 @@ def _params_s8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: 
     values = filter_values(context, x, filters, axis, zero_point)
     bias = bias_table(context, context.optional_input(2), filters.shape[axis])
     sums = largest_sums(context, x, values, axis, zero_point)
-    _require_int32(context, sums, bias, factors)
+    largest = sums if bias is None else sums + np.abs(bias.values.astype(np.int64))
+    _require_int32(context, np.minimum(largest, 2**31) * np.array(factors))
     per_channel = len(set(factors)) > 1
     return (
         ("input_offset", -context.require_quant(x).zero_point),
@@ -131,12 +134,29 @@ def _params_hybrid(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, ax
     )
 
 
-def _require_int32(
-    context: OpContext, sums: NDArray[np.int64], bias: Table | None, factors: list[float]
-) -> None:
+def _params_s16(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
+    """As `_params_s8`, with sums of 64 bits and the factors as doubles."""
+    require_symmetric(context, x, y)
+    factors = output_factors(context, x, y, channel_scales(context, filters, axis, shifted=True))
+    zero_point = weights_zero_point(filters)
+    values = filter_constant(context, filters)
+    bias, bias_fields = wide_bias(context, filters.shape[axis])
+    sums = largest_sums(context, x, values, axis, zero_point)
+    require_wide(context, sums, bias)
+    _require_int32(context, (sums + np.abs(bias)) * np.array(factors))
+    per_channel = len(set(factors)) > 1
+    return (
+        *clamp_params(context, y),
+        ("per_channel", int(per_channel)),
+        ("weights_offset", -zero_point),
+        ("weights", weights(values)),
+        *bias_fields,
+        ("scale", table(np.array(factors if per_channel else factors[:1], np.float64))),
+    )
+
+
+def _require_int32(context: OpContext, products: NDArray[np.float64]) -> None:
     """Refuse scales with which a product may leave int32, where the reference is undefined."""
-    largest = sums if bias is None else sums + np.abs(bias.values.astype(np.int64))
-    products = np.minimum(largest, 2**31) * np.array(factors)
     if products.max() >= 2**31 - 256:
         raise context.unsupported(
             f"its scales can make an output code of {products.max():.3g}",
@@ -167,6 +187,13 @@ FORMS = (
         params=_params_hybrid,
         quantises=True,
     ),
+    Form(
+        types=(DType.INT16, DType.INT8, DType.INT16),
+        kernel="cg_fully_connected_s16",
+        header="cg_fully_connected_s16.h",
+        args="cg_fully_connected_s16_args",
+        params=_params_s16,
+    ),
 )
 
 SPEC = OpSpec(
@@ -176,6 +203,7 @@ SPEC = OpSpec(
     types=data_types(FORMS),
     notes=(
         "inputs of any rank, keep_num_dims, fused activation; weights per tensor or "
-        "per output, constant; bias int32 (of float data float32) or absent"
+        "per output, constant; bias absent or int32, of int16 data "
+        "also int64, of float data float32"
     ),
 )

@@ -1,6 +1,6 @@
 """HARD_SWISH: x * min(max(x + 3, 0), 6) / 6.
 
-Maths, int8: TFLite's reference `HardSwish` in 16-bit fixed point, see docs/numerics.md.
+Maths, 8 bits: TFLite's reference `HardSwish` in 16-bit fixed point, see docs/numerics.md.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from codegen.fixed_point import high_mul, rounding_shift
 from codegen.graph import DType, Quantization
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.float32 import float_activation
-from codegen.ops.lookup import lookup, typed_pair
+from codegen.ops.lookup import BYTES, lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
 
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*BYTES, DType.FLOAT32)
 
 
 @dataclass(frozen=True)

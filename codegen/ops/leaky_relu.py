@@ -1,6 +1,6 @@
 """LEAKY_RELU: x where it is not negative, alpha * x elsewhere; any alpha.
 
-Maths, int8: TFLite's reference `QuantizeLeakyRelu`: one factor per side of the zero point, both
+Maths: TFLite's reference `QuantizeLeakyRelu`: one factor per side of the zero point, both
 computed in float32, two roundings. A negative slope is the negated result of a positive one.
 """
 
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 
-from codegen.fixed_point import requantize_twice
+from codegen.fixed_point import integer_range, requantize_twice
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.codes import CODES
 from codegen.ops.float32 import float_activation
 from codegen.ops.lookup import lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
+from codegen.ops.rescale import Rescaling, rescaled
 
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32)
 
 
 def _alpha(context: OpContext) -> float:
@@ -36,6 +38,9 @@ def lower(context: OpContext) -> Lowered:
     positive = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
     negative = factor(context, float32_factor(x_quant.scale, abs(alpha), y_quant.scale))
     sign = -1 if alpha < 0 else 1
+    if x.dtype is DType.INT16:
+        rescaling = Rescaling(positive, negative, integer_range(y.dtype), sign)
+        return rescaled(context, x, y, rescaling, f"alpha {alpha:g}")
 
     def result(code: int) -> int:
         value = code - x_quant.zero_point

@@ -10,6 +10,8 @@ from codegen.fixed_point import integer_range
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, table, whole
 
+BYTES = (DType.INT8, DType.UINT8)
+
 
 def typed_pair(context: OpContext, *types: DType) -> tuple[Tensor, Tensor]:
     """The only input and output: both of one of `types` and of one shape, integers quantised.

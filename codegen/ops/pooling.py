@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from codegen.graph import DType
+from codegen.fixed_point import integer_range
+from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, whole
+from codegen.ops.codes import CODES, SUFFIXES
 from codegen.ops.float32 import float_clamp_params
 from codegen.ops.requantize import clamp_params, fused_activation
 from codegen.ops.spatial import window
 
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32)
 
 
 def lower_pool(context: OpContext, kernel: str) -> Lowered:
@@ -27,8 +29,10 @@ def lower_pool(context: OpContext, kernel: str) -> Lowered:
     context.require_shape(y, (n, view.h.out, view.w.out, channels))
     float_type = x.dtype is DType.FLOAT32
     clamp = float_clamp_params(context) if float_type else clamp_params(context, y)
+    if not float_type:
+        _require_small_sums(context, x, min(size[0], h) * min(size[1], w))
     call = Call(
-        kernel=f"{kernel}_{'f32' if float_type else 's8'}",
+        kernel=f"{kernel}_{'f32' if float_type else SUFFIXES[x.dtype]}",
         header="cg_pool_2d_f32.h" if float_type else "cg_pool_2d.h",
         args="cg_pool_2d_f32_args" if float_type else "cg_pool_2d_args",
         params=(*view.params(), *clamp),
@@ -36,3 +40,10 @@ def lower_pool(context: OpContext, kernel: str) -> Lowered:
         outputs=(whole(y),),
     )
     return Lowered(calls=(call,), summary=f"{view.summary()} {fused_activation(context)}")
+
+
+def _require_small_sums(context: OpContext, x: Tensor, taps: int) -> None:
+    if taps * max(map(abs, integer_range(x.dtype))) >= 2**31:
+        raise context.unsupported(
+            f"sums of {taps} codes may not fit into 32 bits", "pool in two steps"
+        )

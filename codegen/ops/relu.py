@@ -1,6 +1,6 @@
-"""RELU: max(x, 0) as an operator of its own, of int8 with a scale of its own.
+"""RELU: max(x, 0) as an operator of its own, of codes with a scale of its own.
 
-Maths, int8: TFLite's reference `QuantizedReluX`: one factor x scale / y scale, computed in float32,
+Maths: TFLite's reference `QuantizedReluX`: one factor x scale / y scale, computed in float32,
 two roundings, then the clamp of the activation in the output's quantisation.
 """
 
@@ -11,19 +11,21 @@ import math
 from codegen.fixed_point import ACTIVATION_CLAMPS, activation_range, requantize_twice
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.codes import CODES
 from codegen.ops.float32 import float_activation
 from codegen.ops.lookup import lookup, typed_pair
 from codegen.ops.requantize import factor, float32_factor
+from codegen.ops.rescale import Rescaling, rescaled
 
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32)
 
 
-def clamped(context: OpContext, activation: str) -> Lowered:
+def clamped(context: OpContext, activation: str, types: tuple[DType, ...] = TYPES) -> Lowered:
     """Requantise, then clamp like the fused activation of that name.
 
     Shapes: x of any shape -> y of the same.
     """
-    x, y = typed_pair(context, *TYPES)
+    x, y = typed_pair(context, *types)
     if x.dtype is DType.FLOAT32:
         bounds = zip(("low", "high"), ACTIVATION_CLAMPS[activation], strict=True)
         ends = {"low": -math.inf, "high": math.inf}
@@ -32,6 +34,8 @@ def clamped(context: OpContext, activation: str) -> Lowered:
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
     scale = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
     low, high = activation_range(activation, y_quant, y.dtype)
+    if x.dtype is DType.INT16:
+        return rescaled(context, x, y, Rescaling(scale, scale, (low, high)))
 
     def result(code: int) -> int:
         value = requantize_twice(code - x_quant.zero_point, *scale) + y_quant.zero_point

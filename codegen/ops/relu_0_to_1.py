@@ -5,16 +5,17 @@ from __future__ import annotations
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.curves import float_only
+from codegen.ops.lookup import BYTES
 from codegen.ops.relu import clamped
 
-TYPES = (DType.FLOAT32, DType.INT8)
+TYPES = (DType.FLOAT32, *BYTES)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
     if context.input(0).dtype is DType.FLOAT32:
         return float_only(context, "cg_relu_0_to_1_f32")
-    return clamped(context, "RELU_0_TO_1")
+    return clamped(context, "RELU_0_TO_1", TYPES)
 
 
 SPEC = OpSpec(

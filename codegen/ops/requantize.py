@@ -85,11 +85,7 @@ def filter_values(
     Raises:
         Unsupported: for a filter that is sparse, computed at run time, or too deep.
     """
-    if filters.sparse:
-        raise context.unsupported(
-            f"{filters.label} is stored sparsely", "convert the model without sparsity"
-        )
-    values = context.require_constant(filters).astype(np.int8)
+    values = filter_constant(context, filters)
     if int(largest_sums(context, x, values, axis, zero_point).max()) >= 2**31:
         raise context.unsupported(
             f"sums over {filters.label} may not fit into 32 bits",
@@ -102,6 +98,19 @@ def weights_zero_point(filters: Tensor) -> int:
     """The zero point of a fully connected layer's weights, which one scale per output makes 0."""
     quant = filters.quant
     return 0 if quant is None or quant.per_channel else quant.zero_point
+
+
+def filter_constant(context: OpContext, filters: Tensor) -> NDArray[np.int8]:
+    """The constant int8 filter.
+
+    Raises:
+        Unsupported: for a filter that is sparse or computed at run time.
+    """
+    if filters.sparse:
+        raise context.unsupported(
+            f"{filters.label} is stored sparsely", "convert the model without sparsity"
+        )
+    return context.require_constant(filters).astype(np.int8)
 
 
 def largest_sums(
@@ -175,9 +184,18 @@ def bias_table(context: OpContext, bias: Tensor | None, channels: int) -> Table 
         return None
     context.require_type(bias, DType.INT32)
     values = context.require_constant(bias)
-    if values.size != channels:
-        raise context.invalid(f"{bias.label} has {values.size} elements for {channels} channels")
+    require_length(context, bias, channels)
     return weights(values.reshape(-1))
+
+
+def require_length(context: OpContext, bias: Tensor, channels: int) -> None:
+    """Hold the number of biases against that of the output channels.
+
+    Raises:
+        InvalidModel: if they differ.
+    """
+    if bias.elements != channels:
+        raise context.invalid(f"{bias.label} has {bias.elements} elements for {channels} channels")
 
 
 def clamp_params(context: OpContext, out: Tensor) -> tuple[tuple[str, Param], ...]:

@@ -1,8 +1,8 @@
 """SOFTMAX over the last axis, any beta and rank.
 
-Maths, int8: TFLite's reference `Softmax` on gemmlowp's fixed-point exponential and reciprocal, see
-docs/numerics.md. A distance to the row's largest code has only 256 values, so their exponentials
-are computed here and stand in a table.
+Maths: TFLite's reference `Softmax` on gemmlowp's fixed-point exponential and reciprocal, see
+docs/numerics.md. A distance of 8-bit codes has only 256 values, so their exponentials are
+computed here and stand in a table.
 """
 
 from __future__ import annotations
@@ -20,12 +20,19 @@ from codegen.fixed_point import (
 )
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, table, whole
-from codegen.ops.lookup import typed_pair
+from codegen.ops.codes import CODES, SUFFIXES
+from codegen.ops.interpolation import Axis, interpolation_table
+from codegen.ops.requantize import factor
 
 INTEGER_BITS = 5  # of the scaled distance, an int32
 SUM_SHIFT = 12  # by which exponentials are rounded before they are added
-MAX_CHANNELS = 2**13 - 1  # the sum of so many still fits 32 bits
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32)
+
+_WIDER = {DType.INT8: (DType.INT16,), DType.UINT8: (DType.INT16,)}
+"""Results of another type than the data."""
+
+_MAX_CHANNELS = {DType.INT8: 2**13 - 1, DType.UINT8: 2**13 - 1, DType.INT16: 2**16 - 1}
+"""The sum of so many exponentials, of 19 or 15 fractional bits, still fits 32 bits."""
 
 
 def _fixed(real: float) -> int:
@@ -81,51 +88,92 @@ def _beta(context: OpContext) -> float:
     return float(beta)
 
 
-def _scale(context: OpContext, x: Tensor, y: Tensor) -> float:
-    """beta times the input's scale, with all that the reference demands of the quantisations."""
-    beta = _beta(context)
-    quant = context.require_quant(y)
-    if quant.zero_point != -128 or abs(quant.scale - 1 / 256) > 0.001 / 256:
-        raise context.unsupported(
-            f"{y.label} has the scale {quant.scale:g} and zero point {quant.zero_point} "
-            "where only 1/256 and -128 are defined",
-            "convert the model again with the TFLite converter",
-        )
-    scale = beta * context.require_quant(x).scale
+def _scale(context: OpContext, x: Tensor) -> float:
+    """beta times the input's scale, large enough for the fixed-point exponential."""
+    scale = _beta(context) * context.require_quant(x).scale
     if not scale * 2.0 ** (31 - INTEGER_BITS) > 1:
         raise context.unsupported(
-            f"beta {beta:g} times the scale of {x.label} is {scale:g}, too small to tell codes "
-            "apart",
+            f"beta times the scale of {x.label} is {scale:g}, too small to tell codes apart",
             "export the model with a larger beta",
         )
     return scale
 
 
-def lower(context: OpContext) -> Lowered:
-    """Shapes: x[..., c] -> y[..., c]."""
-    x, y = typed_pair(context, *TYPES)
+def _require_output(context: OpContext, y: Tensor, parts: int, zero_point: int) -> None:
+    """Demand the output's quantisation, the scale to 1 in 1,000 like the reference."""
+    quant = context.require_quant(y)
+    if quant.zero_point != zero_point or abs(quant.scale * parts - 1) > 0.001:
+        raise context.unsupported(
+            f"{y.label} has the scale {quant.scale:g} and zero point {quant.zero_point} "
+            f"where only 1/{parts} and {zero_point} are defined",
+            "convert the model again with the TFLite converter",
+        )
+
+
+def _pair(context: OpContext) -> tuple[Tensor, Tensor]:
+    x, y = context.input(0), context.output()
+    context.require_type(x, *TYPES)
+    context.require_type(y, x.dtype, *_WIDER.get(x.dtype, ()))
+    context.require_shape(y, x.shape)
     if not x.shape:
         raise context.invalid(f"{x.label} is a scalar and has no last axis")
-    summary = f"over {x.shape[-1]}"
-    if x.dtype is DType.FLOAT32:
-        return Lowered(calls=(_float_call(context, x, y),), summary=summary)
-    if x.shape[-1] > MAX_CHANNELS:
+    most = _MAX_CHANNELS.get(x.dtype, x.shape[-1])
+    if x.shape[-1] > most:
         raise context.unsupported(
-            f"{x.shape[-1]} classes are more than {MAX_CHANNELS}", "split the softmax"
+            f"{x.shape[-1]} classes are more than {most}", "split the softmax"
         )
-    values = exponentials(_scale(context, x, y))
-    call = Call(
-        kernel="cg_softmax_s8",
+    return x, y
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: x[..., c] -> y[..., c]."""
+    x, y = _pair(context)
+    call = _FORMS[x.dtype](context, x, y)
+    return Lowered(calls=(call,), summary=f"over {x.shape[-1]}")
+
+
+def _from_bytes(context: OpContext, x: Tensor, y: Tensor) -> Call:
+    """The reference demands the output's quantisation of int8 alone."""
+    if y.dtype is DType.INT8:
+        _require_output(context, y, 256, -128)
+    values = exponentials(_scale(context, x))
+    same = x.dtype is y.dtype
+    suffix = SUFFIXES[x.dtype] if same else f"{SUFFIXES[x.dtype]}_{SUFFIXES[y.dtype]}"
+    return Call(
+        kernel=f"cg_softmax_{suffix}",
         header="cg_softmax.h",
         args="cg_softmax_args",
         params=(
             ("count", len(values)),
             ("exponentials", table(np.array(values, np.int32))),
         ),
+        inputs=(whole(x, Alias.ELEMENT if same else Alias.NONE),),
+        outputs=(whole(y),),
+    )
+
+
+def _from_int16(context: OpContext, x: Tensor, y: Tensor) -> Call:
+    """Exponentials and reciprocals by tables of straight lines."""
+    _require_output(context, y, 2**15, 0)
+    beta = np.float32(_beta(context)) * np.float32(context.require_quant(x).scale)
+    multiplier, shift = factor(context, float(beta) / (10 / 65535), limit=2.0**15)
+    unit = Axis(2 / 65535, 0)
+    distance, fraction = Axis(10 / 65535, 2**15 - 1), Axis(1 / 65535, -(2**15))
+    exponentials = interpolation_table(np.exp, distance, unit, np.float64)
+    reciprocals = interpolation_table(lambda a: 1 / (1 + a), fraction, unit, np.float64)
+    return Call(
+        kernel="cg_softmax_s16",
+        header="cg_softmax_s16.h",
+        args="cg_softmax_s16_args",
+        params=(
+            ("multiplier", multiplier),
+            ("shift", shift),
+            ("exponentials", table(exponentials)),
+            ("reciprocals", table(reciprocals)),
+        ),
         inputs=(whole(x, Alias.ELEMENT),),
         outputs=(whole(y),),
     )
-    return Lowered(calls=(call,), summary=summary)
 
 
 def _float_call(context: OpContext, x: Tensor, y: Tensor) -> Call:
@@ -140,10 +188,20 @@ def _float_call(context: OpContext, x: Tensor, y: Tensor) -> Call:
     )
 
 
+_FORMS = {
+    DType.INT8: _from_bytes,
+    DType.UINT8: _from_bytes,
+    DType.INT16: _from_int16,
+    DType.FLOAT32: _float_call,
+}
+
 SPEC = OpSpec(
     name="SOFTMAX",
     max_version=3,
     lower=lower,
     types=TYPES,
-    notes="over the last axis, any beta; int8: output scale 1/256, zero point -128",
+    notes=(
+        "over the last axis, any beta; output scale and zero point 1/256 and -128 of int8, "
+        "1/32768 and 0 of int16; 8-bit data also to int16"
+    ),
 )

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * AVERAGE_POOL_2D and MAX_POOL_2D, int8. Both work on the codes themselves, input and output having
- * the same quantisation, and both look only at the taps inside the map.
+ * AVERAGE_POOL_2D and MAX_POOL_2D of quantised maps. Both work on the codes themselves, input and output
+ * having the same quantisation, and both look only at the taps inside the map.
  */
 #ifndef CG_POOL_2D_H
 #define CG_POOL_2D_H
 
-#include "cg_view.h"
+#include "cg_code.h"
 
 typedef struct {
     int32_t in_h, in_w;               /* the whole input map */
@@ -28,58 +28,95 @@ CG_KERNEL cg_range cg_pool_2d_window(const cg_pool_2d_args *a, int32_t oy, int32
     return inside;
 }
 
-CG_KERNEL int32_t cg_pool_2d_sum(const cg_src *x, const cg_range *w, int32_t c)
+CG_KERNEL int32_t cg_pool_2d_sum(const cg_src *x, const cg_range *w, int32_t c, cg_type type)
 {
     int32_t sum = 0;
     for (int32_t iy = w->y0; iy < w->y1; iy++) {
         for (int32_t ix = w->x0; ix < w->x1; ix++) {
-            sum += ((const int8_t *)cg_at(x, iy, ix))[c];
+            sum += cg_code(cg_at(x, iy, ix), c, type);
         }
     }
     return sum;
 }
 
-CG_KERNEL int32_t cg_pool_2d_largest(const cg_src *x, const cg_range *w, int32_t c)
+CG_KERNEL int32_t cg_pool_2d_largest(const cg_src *x, const cg_range *w, int32_t c, cg_type type)
 {
-    int32_t largest = INT8_MIN;
+    int32_t largest = INT16_MIN;
     for (int32_t iy = w->y0; iy < w->y1; iy++) {
         for (int32_t ix = w->x0; ix < w->x1; ix++) {
-            largest = cg_max(largest, ((const int8_t *)cg_at(x, iy, ix))[c]);
+            largest = cg_max(largest, cg_code(cg_at(x, iy, ix), c, type));
         }
     }
     return largest;
 }
 
 /* Rounds halves away from code 0. */
-CG_KERNEL void cg_average_pool_2d_s8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
-                                     const cg_range *r)
+CG_KERNEL void cg_average_pool_2d(cg_type type, const cg_pool_2d_args *a, const cg_src *x,
+                                  const cg_dst *y, const cg_range *r)
 {
     for (int32_t oy = r->y0; oy < r->y1; oy++) {
         for (int32_t ox = r->x0; ox < r->x1; ox++) {
             const cg_range w = cg_pool_2d_window(a, oy, ox);
             const int32_t count = (w.y1 - w.y0) * (w.x1 - w.x0);
-            int8_t *out = (int8_t *)cg_put(y, oy, ox);
+            void *out = cg_put(y, oy, ox);
             for (int32_t c = r->c0; c < r->c1; c++) {
-                const int32_t sum = cg_pool_2d_sum(x, &w, c);
+                const int32_t sum = cg_pool_2d_sum(x, &w, c, type);
                 const int32_t half = sum < 0 ? -(count / 2) : count / 2;
-                out[c] = (int8_t)cg_clamp((sum + half) / count, a->act_min, a->act_max);
+                cg_set_code(out, c, cg_clamp((sum + half) / count, a->act_min, a->act_max), type);
             }
         }
     }
 }
 
-CG_KERNEL void cg_max_pool_2d_s8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
-                                 const cg_range *r)
+CG_KERNEL void cg_max_pool_2d(cg_type type, const cg_pool_2d_args *a, const cg_src *x,
+                              const cg_dst *y, const cg_range *r)
 {
     for (int32_t oy = r->y0; oy < r->y1; oy++) {
         for (int32_t ox = r->x0; ox < r->x1; ox++) {
             const cg_range w = cg_pool_2d_window(a, oy, ox);
-            int8_t *out = (int8_t *)cg_put(y, oy, ox);
+            void *out = cg_put(y, oy, ox);
             for (int32_t c = r->c0; c < r->c1; c++) {
-                out[c] = (int8_t)cg_clamp(cg_pool_2d_largest(x, &w, c), a->act_min, a->act_max);
+                const int32_t v = cg_pool_2d_largest(x, &w, c, type);
+                cg_set_code(out, c, cg_clamp(v, a->act_min, a->act_max), type);
             }
         }
     }
+}
+
+CG_KERNEL void cg_average_pool_2d_s8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                     const cg_range *r)
+{
+    cg_average_pool_2d(CG_TYPE_S8, a, x, y, r);
+}
+
+CG_KERNEL void cg_average_pool_2d_u8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                     const cg_range *r)
+{
+    cg_average_pool_2d(CG_TYPE_U8, a, x, y, r);
+}
+
+CG_KERNEL void cg_average_pool_2d_s16(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                      const cg_range *r)
+{
+    cg_average_pool_2d(CG_TYPE_S16, a, x, y, r);
+}
+
+CG_KERNEL void cg_max_pool_2d_s8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                 const cg_range *r)
+{
+    cg_max_pool_2d(CG_TYPE_S8, a, x, y, r);
+}
+
+CG_KERNEL void cg_max_pool_2d_u8(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                 const cg_range *r)
+{
+    cg_max_pool_2d(CG_TYPE_U8, a, x, y, r);
+}
+
+CG_KERNEL void cg_max_pool_2d_s16(const cg_pool_2d_args *a, const cg_src *x, const cg_dst *y,
+                                  const cg_range *r)
+{
+    cg_max_pool_2d(CG_TYPE_S16, a, x, y, r);
 }
 
 #endif

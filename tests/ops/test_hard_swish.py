@@ -20,6 +20,10 @@ def test_every_code_under_random_quantisations(rng: np.random.Generator) -> None
         x = random_quant(rng, low=1e-3, high=2.0)
         y = random_quant(rng, low=x[0] / 50, high=x[0] * 20)
         cases.append(Unary("HARD_SWISH", x, y))
+    for _ in range(50):
+        x = random_quant(rng, low=1e-3, high=2.0, dtype="uint8")
+        y = random_quant(rng, low=x[0] / 50, high=x[0] * 20, dtype="uint8")
+        cases.append(Unary("HARD_SWISH", x, y, types=("uint8", "uint8")))
     assert_tables_equal(cases)
 
 

@@ -9,7 +9,15 @@ import pytest
 
 from codegen.errors import CodegenError
 from tests.ops.equality import assert_equal
-from tests.ops.unary import ZERO_POINTS, Unary, assert_tables_equal, lowered, random_quant
+from tests.ops.sigmoid import assert_int16_equal
+from tests.ops.unary import (
+    SYMMETRIC,
+    ZERO_POINTS,
+    Unary,
+    assert_tables_equal,
+    lowered,
+    random_quant,
+)
 from tests.ops.unary import unary_model as model
 
 
@@ -21,7 +29,17 @@ def test_every_code_under_random_quantisations(rng: np.random.Generator) -> None
         for zero in (-128, -128, -5)
         for _ in range(20)
     ]
-    assert_tables_equal(cases)
+    unsigned = [
+        Unary(
+            "LOGISTIC",
+            random_quant(rng, high=high, dtype="uint8"),
+            (1 / 256, 0),
+            types=("uint8", "uint8"),
+        )
+        for high in (0.1, 1.0, 100.0)
+        for _ in range(10)
+    ]
+    assert_tables_equal(cases + unsigned)
 
 
 def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -33,6 +51,23 @@ def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal({"grid": model(grid)}, tmp_path, rng)
 
 
+def test_int16(tmp_path: Path, rng: np.random.Generator) -> None:
+    assert_int16_equal("LOGISTIC", tmp_path, rng)
+
+
 def test_an_output_scale_other_than_a_256th_is_refused() -> None:
     with pytest.raises(CodegenError, match=r"operator 0 LOGISTIC .*0\.005 where only 1/256"):
         lowered(Unary("LOGISTIC", (0.1, 0), (0.005, -128)))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ((0.1, 0), (1 / 256, 0), "0.00390625 where only 1/32768 is defined"),
+        ((0.1, 3), SYMMETRIC, "is int16 with the zero point 3"),
+        ((6.0, 0), SYMMETRIC, "input has the scale 6; quantise"),
+    ],
+)
+def test_int16_refusals(x: tuple[float, int], y: tuple[float, int], message: str) -> None:
+    with pytest.raises(CodegenError, match=rf"operator 0 LOGISTIC .*{message}"):
+        lowered(Unary("LOGISTIC", x, y, types=("int16", "int16")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from tests.tflite_builder import ModelBuilder
 KINDS = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 
 
-def pool_model(
+def add_pool(
+    builder: ModelBuilder,
     kind: str,
     *,
     in_shape: tuple[int, ...] = (1, 7, 8, 4),
@@ -28,9 +29,8 @@ def pool_model(
     scales: tuple[float, float] = (0.05, 0.05),
     zero_points: tuple[int, int] = (-3, -3),
     dtype: str = "int8",
-) -> bytes:
-    """A model of one pool."""
-    builder = ModelBuilder()
+) -> tuple[int, int]:
+    """One pool with an input and an output of its own."""
     x = builder.tensor(in_shape, dtype, scale=scales[0], zero_point=zero_points[0])
     height, width = (size_out(in_shape[1 + i], kernel[i], stride[i], 1, padding) for i in (0, 1))
     out_shape = (in_shape[0], height, width, in_shape[-1])
@@ -47,7 +47,19 @@ def pool_model(
         filter_width=kernel[1],
         fused_activation_function=activation,
     )
-    return builder.build([x], [y])
+    return x, y
+
+
+def pool_model(kind: str, **config: Any) -> bytes:
+    """A model of one pool."""
+    return pools_model([(kind, config)])
+
+
+def pools_model(cases: Sequence[tuple[str, dict[str, Any]]]) -> bytes:
+    """A model of pools side by side."""
+    builder = ModelBuilder()
+    ends = [add_pool(builder, kind, **config) for kind, config in cases]
+    return builder.build([x for x, _ in ends], [y for _, y in ends])
 
 
 CORNERS: list[dict[str, Any]] = [
@@ -102,6 +114,16 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
 
 
+def test_other_types(tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = {}
+    for dtype, zero_point in (("uint8", 120), ("uint8", 255), ("int16", 0)):
+        quant = {"dtype": dtype, "zero_points": (zero_point, zero_point)}
+        chosen = [{**c, **quant} for c in [*CORNERS[:13:2], *GRID[::24]]]
+        model = pools_model([(kind, config) for kind in KINDS for config in chosen])
+        cases[f"{dtype} {zero_point}"] = model
+    assert_equal(cases, tmp_path, rng, sanitize=True)
+
+
 @pytest.mark.parametrize("scale", [1e-9, 1e-42])
 def test_a_bound_beyond_all_integers_is_none(
     scale: float, tmp_path: Path, rng: np.random.Generator
@@ -117,7 +139,11 @@ def test_a_bound_beyond_all_integers_is_none(
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"dtype": "int16"}, "is int16; only int8 is supported here"),
+        ({"dtype": "int32"}, "is int32; only int8 or uint8 or int16 or float32 is"),
+        (
+            {"dtype": "int16", "in_shape": (1, 300, 300, 1), "kernel": (300, 300)},
+            "sums of 90000 codes may not fit into 32 bits",
+        ),
         ({"activation": "SIGN_BIT"}, "fused activation SIGN_BIT is not supported"),
         ({"stride": (0, 1)}, "kernel 2, stride 0 or dilation 1 is below 1"),
         ({"kernel": (0, 1)}, "kernel 0, stride 2 or dilation 1 is below 1"),

@@ -95,7 +95,8 @@ def _retyped(graph: Graph, node: Node, data: Tensor, dtype: DType) -> Graph:
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
     """Another type with a quantisation that it can have; constants keep their values."""
     quant = tensor.quant
-    if dtype.value.startswith("uint") and quant is not None:
+    symmetric = dtype is DType.INT16 or dtype.value.startswith("uint")
+    if symmetric and quant is not None:
         quant = Quantization(quant.scales, tuple(0 for _ in quant.zero_points), quant.axis)
     if quant is None:
         quant = Quantization((0.05,), (0,))

@@ -10,7 +10,7 @@ import pytest
 from codegen.errors import CodegenError
 from codegen.ops.softmax import exponentials
 from tests.ops.equality import assert_equal
-from tests.ops.unary import Unary, compiled_outputs, lowered, random_quant, unary_model
+from tests.ops.unary import SYMMETRIC, Unary, compiled_outputs, lowered, random_quant, unary_model
 from tests.oracle import run_reference
 
 PROBABILITY = (1 / 256, -128)
@@ -21,8 +21,9 @@ def softmax(
     shape: tuple[int, ...],
     beta: float = 1.0,
     y: tuple[float, int] = PROBABILITY,
+    types: tuple[str, str] = ("int8", "int8"),
 ) -> Unary:
-    return Unary("SOFTMAX", x, y, {"beta": beta}, shape=shape)
+    return Unary("SOFTMAX", x, y, {"beta": beta}, types, shape)
 
 
 def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -42,6 +43,30 @@ def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(
         {"scales": models["scales"]}, tmp_path / "sanitized", rng, samples=1, sanitize=True
     )
+
+
+@pytest.mark.parametrize(
+    ("types", "y"),
+    [
+        (("uint8", "uint8"), (1 / 256, 0)),
+        (("int8", "int16"), (1 / 65536, -32768)),
+        (("uint8", "int16"), SYMMETRIC),
+        (("int16", "int16"), SYMMETRIC),
+    ],
+)
+def test_other_types(
+    types: tuple[str, str], y: tuple[float, int], tmp_path: Path, rng: np.random.Generator
+) -> None:
+    finest = 256.0 if types[0] == "int16" else 1.0
+
+    def case(shape: tuple[int, ...]) -> Unary:
+        x = random_quant(rng, 1e-3 / finest, 3 / finest, types[0])
+        return softmax(x, shape, float(np.float32(rng.uniform(0.1, 3))), y, types)
+
+    cases = [case((9, n)) for n in (1, 2, 2, 3, 3, 12, 35, 100, 255, 411) for _ in range(2)]
+    shapes = [case(shape) for shape in ((12,), (1, 1, 1, 6), (3, 4, 5, 6), (2, 3, 2, 2, 3, 5))]
+    models = {"cases": unary_model(cases), "shapes": unary_model(shapes)}
+    assert_equal(models, tmp_path, rng, sanitize=True)
 
 
 def test_a_thousand_classes(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -76,6 +101,11 @@ def test_exponentials_follow_the_real_function() -> None:
         (softmax((0.1, 0), (4,), beta=-1.0), "too small to tell codes apart"),
         (softmax((0.1, 0), ()), "has no last axis"),
         (softmax((0.1, 0), (1, 8192)), "8192 classes"),
+        (
+            softmax((0.1, 0), (4,), y=(1 / 256, 0), types=("int16", "int16")),
+            "scale 0.00390625 and zero point 0 where only 1/32768 and 0",
+        ),
+        (softmax((0.1, 0), (4,), types=("int16", "int8")), "is int8; only int16 is supported"),
     ],
 )
 def test_refusals(case: Unary, message: str) -> None:

@@ -9,8 +9,10 @@ import pytest
 
 from codegen.errors import CodegenError
 from tests.ops.equality import assert_equal
+from tests.ops.sigmoid import assert_int16_equal
 from tests.ops.unary import (
     ALL_CODES,
+    SYMMETRIC,
     ZERO_POINTS,
     Unary,
     lowered,
@@ -21,12 +23,13 @@ from tests.ops.unary import (
 )
 
 
-def test_every_code_under_random_quantisations(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_every_code_under_random_quantisations(dtype: str, rng: np.random.Generator) -> None:
     """Codes within 1e-4 of a tie are left out: C libraries' tanhf differ there."""
-    codes = ALL_CODES.view(np.int8).astype(float)
-    for _ in range(150):
-        x, y = random_quant(rng, high=20.0), random_quant(rng, high=0.05)
-        case = Unary("TANH", x, y)
+    codes = ALL_CODES.view(dtype).astype(float)
+    for _ in range(100):
+        x, y = (random_quant(rng, high=high, dtype=dtype) for high in (20.0, 0.05))
+        case = Unary("TANH", x, y, types=(dtype, dtype))
         real = np.tanh((codes - x[1]) * x[0]) / y[0]
         clear = np.abs(np.abs(real) % 1 - 0.5) > 1e-4
         np.testing.assert_array_equal(
@@ -43,6 +46,23 @@ def test_compiled(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal({"grid": unary_model(grid)}, tmp_path, rng)
 
 
+def test_int16(tmp_path: Path, rng: np.random.Generator) -> None:
+    assert_int16_equal("TANH", tmp_path, rng)
+
+
 def test_a_scale_without_an_inverse_is_refused() -> None:
     with pytest.raises(CodegenError, match=r"operator 0 TANH .*too small to divide by"):
         lowered(Unary("TANH", (0.1, 0), (1e-39, 0)))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ((0.1, 0), (1 / 256, 0), "0.00390625 where only 1/32768 is defined"),
+        ((0.1, 0), (1 / 32768, 3), "is int16 with the zero point 3"),
+        ((6.0, 0), SYMMETRIC, "input has the scale 6; quantise"),
+    ],
+)
+def test_int16_refusals(x: tuple[float, int], y: tuple[float, int], message: str) -> None:
+    with pytest.raises(CodegenError, match=rf"operator 0 TANH .*{message}"):
+        lowered(Unary("TANH", x, y, types=("int16", "int16")))

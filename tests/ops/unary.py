@@ -23,6 +23,9 @@ from tests.tflite_builder import ModelBuilder
 ALL_CODES = np.arange(256).astype(np.uint8)
 CODES = ("int8", "uint8", "int16", "int32")
 ZERO_POINTS = (-128, -7, 0, 5, 127)
+ALL_INT16 = np.arange(-(2**15), 2**15).astype(np.int16)
+SYMMETRIC = (1 / 32768, 0)
+"""The quantisation of int16 results in [-1, 1]."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,18 @@ def unary_model(cases: Sequence[Unary]) -> bytes:
     inputs, outputs = [], []
     for case in cases:
         tensors = [
-            builder.tensor(case.shape, dtype, *(quant if quant and dtype in CODES else ()))
+            builder.tensor(case.shape, dtype, *(quant if quant and _coded(case, dtype) else ()))
             for dtype, quant in zip(case.types, (case.x, case.y), strict=True)
         ]
         builder.op(case.op, tensors[:1], tensors[1:], **case.options)
         inputs.append(tensors[0])
         outputs.append(tensors[1])
     return builder.build(inputs, outputs)
+
+
+def _coded(case: Unary, dtype: str) -> bool:
+    """Whether elements are codes; int32 ones are numbers to all operators but QUANTIZE."""
+    return dtype in CODES or (case.op == "QUANTIZE" and dtype == "int32")
 
 
 def lowered(case: Unary) -> Lowered:
@@ -87,8 +95,9 @@ def compiled_outputs(data: bytes, inputs: Sequence[NDArray[Any]], workdir: Path)
 
 
 def random_quant(
-    rng: np.random.Generator, low: float = 1e-3, high: float = 1.0
+    rng: np.random.Generator, low: float = 1e-3, high: float = 1.0, dtype: str = "int8"
 ) -> tuple[float, int]:
-    """A scale drawn evenly in its logarithm; zero points at the ends are frequent."""
+    """A scale drawn evenly in its logarithm; zero points at the ends are frequent, int16 has 0."""
     scale = float(np.float32(np.exp(rng.uniform(np.log(low), np.log(high)))))
-    return scale, int(rng.choice([*ZERO_POINTS, rng.integers(-128, 128)]))
+    zero_point = int(rng.choice([*ZERO_POINTS, rng.integers(-128, 128)]))
+    return scale, {"int8": zero_point, "uint8": zero_point + 128, "int16": 0}[dtype]
