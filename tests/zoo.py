@@ -158,6 +158,45 @@ def _curves(chain: _Chain, x: int) -> int:
     return chain.op("MUL", [y, sign], chain.result(shape))
 
 
+def _axes(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> the same shape, through operators along axes."""
+    builder, shape = chain.builder, (1, 4, 4, 6)
+
+    def reduced(kind: str, source: int, axis: int, dtype: str, *sizes: int) -> int:
+        quant = (0.05, -3) if dtype == "int8" else ()
+        result = builder.tensor(sizes, dtype, *quant)
+        return chain.op(kind, [source, chain.constant([axis])], result, keep_dims=True)
+
+    low = reduced(
+        "REDUCE_MIN", reduced("REDUCE_MAX", x, 3, "int8", 1, 4, 4, 1), 1, "int8", 1, 1, 4, 1
+    )
+    most, least = (
+        chain.op(
+            kind, [x, chain.constant(3)], builder.tensor((1, 4, 4), "int64"), output_type="INT64"
+        )
+        for kind in ("ARG_MAX", "ARG_MIN")
+    )
+    before = chain.op("LESS", [most, least], builder.tensor((1, 4, 4), "bool"))
+    everywhere = reduced("REDUCE_ALL", before, 1, "bool", 1, 1, 4)
+    anywhere = reduced("REDUCE_ANY", before, -1, "bool", 1, 4, 1)
+    chosen = chain.op("LOGICAL_OR", [everywhere, anywhere], builder.tensor((1, 4, 4), "bool"))
+    mask = chain.op(
+        "RESHAPE", [chosen, chain.constant([1, 4, 4, 1])], builder.tensor((1, 4, 4, 1), "bool")
+    )
+    y = chain.op("SELECT_V2", [mask, x, low], chain.result(shape))
+    real = chain.op("DEQUANTIZE", [y], builder.tensor(shape, "float32"))
+    sums = chain.op(
+        "CUMSUM", [real, chain.constant(2)], builder.tensor(shape, "float32"), reverse=True
+    )
+    total = reduced("SUM", sums, 3, "float32", 1, 4, 4, 1)
+    product = reduced("REDUCE_PROD", total, 2, "float32", 1, 4, 1, 1)
+    return chain.op(
+        "ADD",
+        [y, chain.op("QUANTIZE", [product], chain.result((1, 4, 1, 1), 1e4, 0))],
+        chain.result(shape),
+    )
+
+
 def _moves(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> int8[1,4,8,6]."""
     halves = [chain.result((1, 4, 4, 3)) for _ in range(2)]
@@ -254,7 +293,7 @@ def zoo() -> bytes:
     chain = _Chain()
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
-    elements = (_elements, _curves, _choices)
+    elements = (_elements, _curves, _choices, _axes)
     for part in (_wide, _convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
