@@ -1,20 +1,29 @@
 """ADD with broadcasting and a fused activation.
 
-Maths, int8: TFLite's reference `Add`: operands with 20 more bits at twice the larger scale, two
-roundings at each of the three changes of scale.
+Maths, codes: TFLite's reference `Add`: operands with 20 more bits (int16: 15) at twice the larger
+scale, two roundings at each of the three changes of scale. int16 scales that are all powers of two
+have an arithmetic of their own.
 """
 
 from __future__ import annotations
 
-from codegen.graph import DType
+from codegen.graph import DType, Tensor
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.codes import CODES, SUFFIXES
 from codegen.ops.float32 import float_binary
+from codegen.ops.forms import Params
+from codegen.ops.int16 import require_symmetric
+from codegen.ops.integers import INTEGERS, integer_binary
 from codegen.ops.requantize import clamp_params, factor, fused_activation
+from codegen.ops.sigmoid16 import near_power_of_two
 
-KERNEL = Kernel("cg_add_s8", "cg_add.h", "cg_add_args")
-EXTRA_BITS = 20
-TYPES = (DType.INT8, DType.FLOAT32)
+Operands = tuple[Tensor, Tensor, Tensor]
+
+TYPES = (*CODES, *INTEGERS, DType.FLOAT32)
+
+_EXTRA_BITS = {DType.INT8: 20, DType.UINT8: 20, DType.INT16: 15}
+_LARGEST_SHIFT = 15  # of the 16 bits that the reference shifts in
 
 
 def sum_of(context: OpContext, sign: int) -> Lowered:
@@ -23,30 +32,71 @@ def sum_of(context: OpContext, sign: int) -> Lowered:
     Shapes: a and b of any shapes that broadcast -> y of the common one.
     """
     operands = a, b, y = operands_of(context, *TYPES)
+    name = "add" if sign > 0 else "sub"
     if a.dtype is DType.FLOAT32:
-        return float_binary(context, "cg_add_f32" if sign > 0 else "cg_sub_f32", operands)
-    a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
-    common = 2 * max(a_quant.scale, b_quant.scale)
-    a_multiplier, a_shift = factor(context, a_quant.scale / common)
-    b_multiplier, b_shift = factor(context, b_quant.scale / common)
-    multiplier, shift = factor(context, common / (2**EXTRA_BITS * y_quant.scale), limit=1.0)
-    params = (
-        ("sign", sign),
-        ("a_offset", -a_quant.zero_point),
-        ("b_offset", -b_quant.zero_point),
-        ("output_offset", y_quant.zero_point),
+        return float_binary(context, f"cg_{name}_f32", operands)
+    if a.dtype in INTEGERS:
+        return integer_binary(context, name, operands)
+    exponents = None
+    if a.dtype is DType.INT16:
+        require_symmetric(context, *operands)
+        exponents = _powers_of_two(context, operands)
+    if exponents:
+        kernel = Kernel("cg_add_powers_s16", "cg_add.h", "cg_add_powers_args")
+        params = _shifts(context, exponents)
+    else:
+        kernel = Kernel(f"cg_add_{SUFFIXES[a.dtype]}", "cg_add.h", "cg_add_args")
+        params = _factors(context, operands)
+    params = (("sign", sign), *params, *clamp_params(context, y))
+    words = (operand_summary(a, b, y), fused_activation(context))
+    return Lowered(
+        calls=broadcast_calls(kernel, operands, params), summary=" ".join(filter(None, words))
+    )
+
+
+def _factors(context: OpContext, operands: Operands) -> Params:
+    """Offsets, and factors from the operands to the common scale and from there to the output."""
+    a, b, y = (context.require_quant(t) for t in operands)
+    common = 2 * max(a.scale, b.scale)
+    extra = 2 ** _EXTRA_BITS[operands[0].dtype]
+    a_multiplier, a_shift = factor(context, a.scale / common)
+    b_multiplier, b_shift = factor(context, b.scale / common)
+    multiplier, shift = factor(context, common / (extra * y.scale), limit=1.0)
+    return (
+        ("a_offset", -a.zero_point),
+        ("b_offset", -b.zero_point),
+        ("output_offset", y.zero_point),
         ("a_multiplier", a_multiplier),
         ("a_shift", a_shift),
         ("b_multiplier", b_multiplier),
         ("b_shift", b_shift),
         ("multiplier", multiplier),
         ("shift", shift),
-        *clamp_params(context, y),
     )
-    words = (operand_summary(a, b, y), fused_activation(context))
-    return Lowered(
-        calls=broadcast_calls(KERNEL, operands, params), summary=" ".join(filter(None, words))
-    )
+
+
+def _powers_of_two(context: OpContext, operands: Operands) -> tuple[int, ...] | None:
+    """The exponents of the scales where the reference takes them for powers of two."""
+    scales = [context.require_quant(t).scale for t in operands]
+    exponents = tuple(e for e in map(near_power_of_two, scales) if e is not None)
+    wanted = bool(context.option("pot_scale_int16", True))
+    return exponents if wanted and len(exponents) == len(scales) else None
+
+
+def _shifts(context: OpContext, exponents: tuple[int, ...]) -> Params:
+    """How far each operand is shifted to the right, which is 0 for one of them at least.
+
+    Raises:
+        Unsupported: for other scales, which the reference refuses.
+    """
+    a, b, y = exponents
+    shifts = (y - a, y - b)
+    if min(shifts) != 0 or max(shifts) > _LARGEST_SHIFT:
+        raise context.unsupported(
+            f"its scales are 2^{a}, 2^{b} and 2^{y}, powers of two that do not fit together",
+            "quantise the model again",
+        )
+    return (("a_shift", shifts[0]), ("b_shift", shifts[1]))
 
 
 def lower(context: OpContext) -> Lowered:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.codes import CODES
+from codegen.ops.elements import SUFFIX
 from codegen.ops.float32 import float_binary
+from codegen.ops.integers import INTEGERS
 
-KERNEL = Kernel("cg_maximum_s8", "cg_maximum.h", "cg_maximum_args")
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, *INTEGERS, DType.FLOAT32)
 
 
 def lower(context: OpContext) -> Lowered:
@@ -19,7 +21,8 @@ def lower(context: OpContext) -> Lowered:
     operands = operands_of(context, *TYPES)
     if operands[0].dtype is DType.FLOAT32:
         return float_binary(context, "cg_maximum_f32", operands, clamped=False)
-    return Lowered(calls=broadcast_calls(KERNEL, operands, ()), summary=operand_summary(*operands))
+    kernel = Kernel(f"cg_maximum_{SUFFIX[operands[0].dtype]}", "cg_maximum.h", "cg_binary_args")
+    return Lowered(calls=broadcast_calls(kernel, operands), summary=operand_summary(*operands))
 
 
 SPEC = OpSpec(

@@ -9,11 +9,13 @@ from __future__ import annotations
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.codes import CODES, SUFFIXES
 from codegen.ops.float32 import float_binary
+from codegen.ops.int16 import require_symmetric
+from codegen.ops.integers import INTEGERS, integer_binary
 from codegen.ops.requantize import clamp_params, factor, float32_factor, fused_activation
 
-KERNEL = Kernel("cg_mul_s8", "cg_mul.h", "cg_mul_args")
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, *INTEGERS, DType.FLOAT32)
 
 
 def lower(context: OpContext) -> Lowered:
@@ -21,6 +23,10 @@ def lower(context: OpContext) -> Lowered:
     operands = a, b, y = operands_of(context, *TYPES)
     if a.dtype is DType.FLOAT32:
         return float_binary(context, "cg_mul_f32", operands)
+    if a.dtype in INTEGERS:
+        return integer_binary(context, "mul", operands)
+    if a.dtype is DType.INT16:
+        require_symmetric(context, *operands)
     a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
     real = float32_factor(a_quant.scale, b_quant.scale, y_quant.scale)
     multiplier, shift = factor(context, real)
@@ -32,9 +38,10 @@ def lower(context: OpContext) -> Lowered:
         ("shift", shift),
         *clamp_params(context, y),
     )
+    kernel = Kernel(f"cg_mul_{SUFFIXES[a.dtype]}", "cg_mul.h", "cg_mul_args")
     words = (operand_summary(a, b, y), fused_activation(context))
     return Lowered(
-        calls=broadcast_calls(KERNEL, operands, params), summary=" ".join(filter(None, words))
+        calls=broadcast_calls(kernel, operands, params), summary=" ".join(filter(None, words))
     )
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * MUL, int8: the product of the two distances to the zero points, rounded twice.
+ * MUL of quantised codes: the product of the two distances to the zero points, rounded twice.
  */
 #ifndef CG_MUL_H
 #define CG_MUL_H
@@ -15,22 +15,15 @@ typedef struct {
     int32_t act_min, act_max;
 } cg_mul_args;
 
-CG_KERNEL void cg_mul_s8(const cg_mul_args *k, const cg_src *x0, const cg_src *x1, const cg_dst *y,
-                         const cg_range *r)
+CG_KERNEL int32_t cg_mul_one(const cg_mul_args *k, int32_t a, int32_t b)
 {
-    for (int32_t row = r->y0; row < r->y1; row++) {
-        for (int32_t col = r->x0; col < r->x1; col++) {
-            const int8_t *a = cg_operand(x0, &k->a, row, col);
-            const int8_t *b = cg_operand(x1, &k->b, row, col);
-            int8_t *out = (int8_t *)cg_put(y, row, col);
-            for (int32_t c = r->c0; c < r->c1; c++) {
-                const int32_t left = a[c * k->a.channel] + k->a_offset;
-                const int32_t right = b[c * k->b.channel] + k->b_offset;
-                const int32_t v = cg_requantize_twice(left * right, k->multiplier, k->shift);
-                out[c] = (int8_t)cg_clamp(v + k->output_offset, k->act_min, k->act_max);
-            }
-        }
-    }
+    const int32_t product = (a + k->a_offset) * (b + k->b_offset);
+    const int32_t v = cg_requantize_twice(product, k->multiplier, k->shift);
+    return cg_clamp(cg_add32(v, k->output_offset), k->act_min, k->act_max);
 }
+
+CG_BINARY(cg_mul_s8, cg_mul_args, s8, s8, (int8_t)cg_mul_one(k, a, b))
+CG_BINARY(cg_mul_u8, cg_mul_args, u8, u8, (uint8_t)cg_mul_one(k, a, b))
+CG_BINARY(cg_mul_s16, cg_mul_args, s16, s16, (int16_t)cg_mul_one(k, a, b))
 
 #endif

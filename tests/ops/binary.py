@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ class Binary:
     activation: str | None = None
     constant: str = ""
     twice: bool = False
+    options: Mapping[str, bool] = field(default_factory=dict)
 
 
 def codes(dtype: str, quant: Quant | None) -> tuple[float | None, int | None]:
@@ -99,7 +100,7 @@ def binary_model(cases: Sequence[Binary], rng: np.random.Generator) -> bytes:
         y_shape = np.broadcast_shapes(*shapes.values())
         y = builder.tensor(y_shape, case.types[1], *codes(case.types[1], case.quants[2]))
         fused = {} if case.activation is None else {"fused_activation_function": case.activation}
-        builder.op(case.op, (operands * 2)[:2], [y], **fused)
+        builder.op(case.op, (operands * 2)[:2], [y], **fused, **case.options)
         outputs.append(y)
     return builder.build(inputs, outputs)
 
