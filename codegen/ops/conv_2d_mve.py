@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.graph import Tensor
-from codegen.ops.base import Alias, Call, OpContext, Param, whole
+from codegen.ops.base import Alias, Call, OpContext, whole
 from codegen.ops.packing_mve import BLOCK, Requantisation, layer_params, twice_rounded
 from codegen.ops.requantize import (
     bias_table,
@@ -33,37 +33,47 @@ def convolution_forms(
     if requantisation is None:
         return ()
     values = filter_values(context, x, filters, 0)
-    bias = convolution_bias(context, filters.shape[0])
-    params = (
-        *view.params(),
-        *view.dilation_params(),
-        ("in_c", x.shape[3]),
-        ("input_zero", context.require_quant(x).zero_point),
-        *layer_params(
-            values.reshape(len(values), -1),
-            bias,
-            context.require_quant(x).zero_point,
-            requantisation,
-        ),
-    )
-    return (_call(x, y, view, params),)
+    return (dense_call(context, x, y, view, values, requantisation),)
 
 
-def _call(x: Tensor, y: Tensor, view: Window, params: tuple[tuple[str, Param], ...]) -> Call:
+def dense_call(
+    context: OpContext,
+    x: Tensor,
+    y: Tensor,
+    view: Window,
+    filters: NDArray[np.int8],
+    requantisation: Requantisation,
+) -> Call:
+    """The form of least instructions for filters[co,kh,kw,ci]."""
+    input_zero = context.require_quant(x).zero_point
+    bias = convolution_bias(context, len(filters))
     pixels, channels = y.elements // y.shape[3], y.shape[3]
     depth = view.h.kernel * view.w.kernel * x.shape[3]
-    point = (view.h.kernel, view.w.kernel, view.h.pad, view.w.pad) == (1, 1, 0, 0)
-    reaches = (view.h.out - 1) * view.h.stride < view.h.size
-    direct = point and reaches and (view.w.out - 1) * view.w.stride < view.w.size
+    direct = _reads_pixels_in_place(view)
+    patches = 0 if direct else patch_cost(pixels, view, x)
     return Call(
         kernel="cg_conv_2d_1x1_mve_s8" if direct else "cg_conv_2d_mve_s8",
         header="cg_conv_2d_mve.h",
         args="cg_conv_2d_mve_args",
-        params=params,
+        params=(
+            *view.params(),
+            *view.dilation_params(),
+            ("in_c", x.shape[3]),
+            ("input_zero", input_zero),
+            *layer_params(filters.reshape(len(filters), -1), bias, input_zero, requantisation),
+        ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
         scratch=0 if direct else 2 * (depth + PATCH_SLACK),
-        cost=dot_cost(pixels, channels, depth) + (0 if direct else patch_cost(pixels, view, x)),
+        cost=dot_cost(pixels, channels, depth) + patches,
+    )
+
+
+def _reads_pixels_in_place(view: Window) -> bool:
+    """Whether every window is one pixel of the map."""
+    return all(
+        axis.kernel == 1 and axis.pad == 0 and (axis.out - 1) * axis.stride < axis.size
+        for axis in (view.h, view.w)
     )
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
+from codegen.ops.depthwise_conv_2d_mve import depthwise_forms
+from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input
 from codegen.ops.hybrid import hybrid_depthwise_params
 from codegen.ops.int16 import wide_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+from codegen.target import Kernels
 
 FORMS = (
     Form(
@@ -81,11 +84,14 @@ def lower(context: OpContext) -> Lowered:
         scratch=form.scratch(x.elements // n),
     )
     multiplied = f" x{depth_multiplier}" if depth_multiplier > 1 else ""
-    return Lowered(
+    lowered = Lowered(
         calls=(call,),
         summary=f"{view.summary()}{multiplied} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w,
     )
+    if context.target.kernels is Kernels.MVE and form.kernel == "cg_depthwise_conv_2d_s8":
+        return with_fast_forms(lowered, depthwise_forms(context, x, filters, y, view))
+    return lowered
 
 
 SPEC = OpSpec(

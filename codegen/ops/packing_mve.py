@@ -102,17 +102,23 @@ def layer_params(
 
     Shapes: filters[channels, depth], bias[channels] or None.
     """
-    channels, depth = filters.shape
     stream = packed_weights(filters, folded_bias(filters, bias, input_zero))
     return (
-        ("layer.depth", depth),
-        ("layer.channels", channels),
+        ("layer.depth", filters.shape[1]),
+        ("layer.weights", weights(stream)),
+        ("layer.scales", table(packed_scales(requantisation))),
+        *output_params(requantisation),
+    )
+
+
+def output_params(requantisation: Requantisation) -> tuple[tuple[str, Param], ...]:
+    """The fields of a `cg_mve_layer` called `layer` that turn sums into codes, scales excepted."""
+    return (
+        ("layer.channels", len(requantisation.shifts)),
         ("layer.rounding", int(requantisation.rounding)),
         ("layer.output_offset", requantisation.output_zero),
         ("layer.act_min", requantisation.act_min),
         ("layer.act_max", requantisation.act_max),
-        ("layer.weights", weights(stream)),
-        ("layer.scales", table(packed_scales(requantisation))),
     )
 
 
@@ -206,4 +212,4 @@ def _first_reaching(codes: NDArray[np.int64], factor: float) -> NDArray[np.int64
 def _rounded(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     """To the nearest integer, halves away from zero."""
     whole = np.trunc(values)
-    return np.where(np.abs(values - whole) >= 0.5, whole + np.sign(values), whole)
+    return np.asarray(np.where(np.abs(values - whole) >= 0.5, whole + np.sign(values), whole))

@@ -31,7 +31,7 @@ def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[W
     for node, call in calls:
         for field, value in call.params:
             if isinstance(value, Table):
-                name = field.rpartition(".")[2]  # of a struct inside the arguments
+                name = field.replace(".", "_")  # of a struct inside the arguments
                 owner, label = f"op{node.index:02d}_{name}", f"{name} of {node.label}"
                 wanted.append(Wanted(owner, value, label))
     for tensor in _constant_tensors(graph, calls):

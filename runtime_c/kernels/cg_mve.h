@@ -82,6 +82,19 @@ CG_KERNEL void cg_mve_dot_1x4(int32_t sums[4], const int32_t *w, const int8_t *x
     }
 }
 
+/* The code of one sum. */
+CG_KERNEL int8_t cg_mve_code(const cg_mve_layer *l, int32_t sum, int32_t multiplier, int32_t shift)
+{
+    int32_t v;
+    if (l->rounding == CG_MVE_ONCE) {
+        const int64_t high = ((int64_t)sum * multiplier) >> 32;
+        v = (int32_t)(shift < 0 ? (high + ((int64_t)1 << (-shift - 1))) >> -shift : high);
+    } else {
+        v = cg_requantize_twice(sum, multiplier, shift);
+    }
+    return (int8_t)cg_clamp(v + l->output_offset, l->act_min, l->act_max);
+}
+
 #if CG_MVE
 
 /* Sixteen inputs of two pixels, in X and Y, times four weight vectors STEP bytes apart. */
@@ -223,7 +236,7 @@ CG_KERNEL int8x16_t cg_mve_load(const int8_t *p, int32_t n)
     return n >= 16 ? vldrbq_s8(p) : vldrbq_z_s8(p, vctp8q((uint32_t)n));
 }
 
-/* Four sums, times their channels' scales at `scales`. */
+/* Four sums, each times its channel's scale at `scales`. */
 CG_KERNEL int32x4_t cg_mve_rounded(const cg_mve_layer *l, int32x4_t v, const int32_t *scales)
 {
     const int32x4_t multiplier = vldrwq_s32(scales);
@@ -244,14 +257,9 @@ CG_KERNEL int32x4_t cg_mve_rounded(const cg_mve_layer *l, int32x4_t v, const int
     return vrshlq_s32(v, shift);
 }
 
-/* Codes of up to four channels from s.a and from s.b, each with its scales, place and channels
- * that are left there. */
-CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *scales_a,
-                          const int32_t *scales_b, int8_t *out_a, int8_t *out_b,
-                          int32_t left_a, int32_t left_b)
+/* Rounded sums plus the zero point, clamped, in the order a0 b0 a1 b1 ... */
+CG_KERNEL int16x8_t cg_mve_clamped(const cg_mve_layer *l, int32x4_t a, int32x4_t b)
 {
-    const int32x4_t a = cg_mve_rounded(l, s.a, scales_a);
-    const int32x4_t b = cg_mve_rounded(l, s.b, scales_b);
     int16x8_t v = vqmovntq_s32(vqmovnbq_s32(vreinterpretq_s16_s32(a), a), b);
     v = vqaddq_n_s16(v, (int16_t)l->output_offset);
     if (l->act_min > INT8_MIN) {
@@ -260,6 +268,18 @@ CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *s
     if (l->act_max < INT8_MAX) {
         v = vminq_s16(v, vdupq_n_s16((int16_t)l->act_max));
     }
+    return v;
+}
+
+/* Codes of up to four channels from s.a and from s.b, each with its scales, place and channels
+ * that are left there. */
+CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *scales_a,
+                          const int32_t *scales_b, int8_t *out_a, int8_t *out_b,
+                          int32_t left_a, int32_t left_b)
+{
+    const int32x4_t a = cg_mve_rounded(l, s.a, scales_a);
+    const int32x4_t b = cg_mve_rounded(l, s.b, scales_b);
+    const int16x8_t v = cg_mve_clamped(l, a, b);
     const int32x4_t codes = vreinterpretq_s32_s8(vqmovnbq_s16(vreinterpretq_s8_s16(v), v));
     if (l->channels % 4 != 0) {
         vstrbq_p_s32(out_a, codes, vctp32q((uint32_t)left_a));
@@ -290,26 +310,15 @@ CG_KERNEL cg_mve_sums cg_mve_dot_1x8(const int32_t *w, const int32_t *y, const i
     return s;
 }
 
-CG_KERNEL int32_t cg_mve_rounded(const cg_mve_layer *l, int32_t v, int32_t multiplier, int32_t shift)
-{
-    if (l->rounding != CG_MVE_ONCE) {
-        return cg_requantize_twice(v, multiplier, shift);
-    }
-    const int64_t high = ((int64_t)v * multiplier) >> 32;
-    return (int32_t)(shift < 0 ? (high + ((int64_t)1 << (-shift - 1))) >> -shift : high);
-}
-
 CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *scales_a,
                           const int32_t *scales_b, int8_t *out_a, int8_t *out_b,
                           int32_t left_a, int32_t left_b)
 {
     for (int32_t j = 0; j < cg_min(left_a, 4); j++) {
-        const int32_t v = cg_mve_rounded(l, s.a[j], scales_a[j], scales_a[4 + j]);
-        out_a[j] = (int8_t)cg_clamp(v + l->output_offset, l->act_min, l->act_max);
+        out_a[j] = cg_mve_code(l, s.a[j], scales_a[j], scales_a[4 + j]);
     }
     for (int32_t j = 0; j < cg_min(left_b, 4); j++) {
-        const int32_t v = cg_mve_rounded(l, s.b[j], scales_b[j], scales_b[4 + j]);
-        out_b[j] = (int8_t)cg_clamp(v + l->output_offset, l->act_min, l->act_max);
+        out_b[j] = cg_mve_code(l, s.b[j], scales_b[j], scales_b[4 + j]);
     }
 }
 

@@ -14,10 +14,11 @@ from codegen.ops import lower
 from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
-from tests.ops import test_conv_2d, test_fully_connected
+from tests.ops import test_conv_2d, test_depthwise_conv_2d, test_fully_connected
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
 from tests.ops.test_conv_2d import conv_model
+from tests.ops.test_depthwise_conv_2d import depthwise_model
 from tests.ops.test_fully_connected import dense_model
 
 MVE = PlanOptions(kernels="mve", memory="max")
@@ -71,6 +72,21 @@ def kernels_of(model: bytes) -> list[str]:
     return [call.kernel for form in lowered.forms for call in form]
 
 
+DEPTHWISE: list[dict[str, Any]] = [
+    {"in_shape": (1, 7, 5, 64), "activation": "RELU", "zero_points": (-128, -128)},
+    {"in_shape": (1, 6, 7, 16), "zero_points": (3, 4)},
+    {"in_shape": (1, 5, 8, 8), "activation": "RELU6", "scale_out": 0.05},
+    {"in_shape": (1, 8, 9, 24), "stride": (2, 2)},
+    {"in_shape": (1, 5, 4, 20), "kernel": (2, 3), "padding": "VALID"},
+    {"in_shape": (2, 6, 3, 33), "stride": (2, 2), "activation": "RELU"},
+    {"in_shape": (1, 9, 1, 40), "kernel": (3, 1), "padding": "VALID"},
+    {"in_shape": (1, 3, 3, 17), "scale_out": 1e-3},
+    {"in_shape": (1, 9, 1, 12), "kernel": (5, 1), "padding": "VALID"},
+    {"in_shape": (1, 6, 7, 5), "kernel": (5, 5)},
+    {"in_shape": (1, 2, 1100, 60), "kernel": (3, 3)},  # rows wider than 16 bits can address
+    {"in_shape": (1, 9, 8, 1), "kernel": (5, 4), "multiplier": 8, "stride": (2, 2)},
+]
+
 BOARDS = [
     "host",
     pytest.param("mps3-an547", marks=pytest.mark.emulator),
@@ -96,9 +112,20 @@ def test_fully_connected_layers(
     with_mve(cases, board, tmp_path, rng)
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_depthwise_convolutions(
+    board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
+    others = [*test_depthwise_conv_2d.CORNERS, *test_depthwise_conv_2d.GRID]
+    chosen = [*DEPTHWISE, *sample([c for c in others if c.get("bias") != "short"], 8)]
+    cases = {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(chosen)}
+    with_mve(cases, board, tmp_path, rng)
+
+
 def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[3::2])}
     cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[3:])}
+    cases |= {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(DEPTHWISE[3:9:2])}
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True, plan=MVE)
 
 
@@ -108,6 +135,11 @@ def test_forms(rng: np.random.Generator) -> None:
     assert kernels_of(point) == ["cg_conv_2d_1x1_mve_s8"]
     assert kernels_of(conv_model(rng)) == ["cg_conv_2d_s8", "cg_conv_2d_mve_s8"]
     assert kernels_of(dense_model(rng)) == ["cg_fully_connected_mve_s8"]
+    lanes, windows = "cg_depthwise_conv_2d_mve_s8", "cg_depthwise_window_mve_s8"
+    assert kernels_of(depthwise_model(rng)) == [lanes, windows]
+    assert kernels_of(depthwise_model(rng, kernel=(5, 1))) == [lanes]
+    one_channel = depthwise_model(rng, in_shape=(1, 8, 8, 1), multiplier=4)
+    assert kernels_of(one_channel) == ["cg_depthwise_conv_2d_s8", "cg_conv_2d_mve_s8"]
 
 
 def test_what_the_forms_cannot_do_stays_portable(rng: np.random.Generator) -> None:
