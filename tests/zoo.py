@@ -54,6 +54,8 @@ def _floats(chain: _Chain, x: int) -> int:
     y = chain.op("CONV_2D", [x, weights((4, 3, 3, 4)), bias], result(), **_SAME)
     filters = weights((1, 3, 3, 4))
     y = chain.op("DEPTHWISE_CONV_2D", [y, filters, bias], result(), **_SAME, depth_multiplier=1)
+    size, spread = chain.constant(shape), weights((4, 3, 3, 4))
+    y = chain.op("TRANSPOSE_CONV", [size, spread, y, bias], result(), **_SAME)
     matrix = weights((4, 4))
     return chain.op("FULLY_CONNECTED", [y, matrix, bias], result(), keep_num_dims=True)
 
@@ -95,6 +97,9 @@ def _convolutions(chain: _Chain, x: int) -> int:
         **{**_SAME, "padding": "VALID", "stride_h": 2, "stride_w": 2},
         fused_activation_function="RELU",
     )
+    w, b = chain.weights((6, 3, 3, 6), 6)
+    size = chain.constant((1, 4, 4, 6))
+    y = chain.op("TRANSPOSE_CONV", [size, w, y, b], chain.result((1, 4, 4, 6)), **_SAME)
     w, b = chain.weights((1, 3, 3, 6), 6, axis=3)
     return chain.op(
         "DEPTHWISE_CONV_2D", [y, w, b], chain.result((1, 4, 4, 6)), **_SAME, depth_multiplier=1

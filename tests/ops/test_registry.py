@@ -18,6 +18,7 @@ from tests.zoo import without_reference, zoo
 
 # The input that holds data, where it is not the first.
 _DATA = {
+    "TRANSPOSE_CONV": 2,
     "SPLIT": 1,
     "FILL": 1,
     "EMBEDDING_LOOKUP": 1,

@@ -1,0 +1,125 @@
+"""TRANSPOSE_CONV against the reference: strides beyond the kernel, paddings, types, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.errors import CodegenError
+from tests.ops.equality import assert_equal
+from tests.ops.windows import ACTIVATIONS
+from tests.tflite_builder import ModelBuilder
+
+Pair = tuple[int, int]
+TYPES = ("int8", "float32", "hybrid")
+
+
+def add_layer(
+    builder: ModelBuilder,
+    rng: np.random.Generator,
+    kind: str,
+    *,
+    image: Pair = (4, 5),
+    batch: int = 1,
+    channels: Pair = (3, 5),
+    kernel: Pair = (3, 3),
+    stride: Pair = (2, 2),
+    padding: str = "SAME",
+    cut: int = 0,
+    activation: str = "NONE",
+    per_channel: bool = True,
+    bias: bool = True,
+    zero_points: Pair = (-3, 7),
+) -> tuple[int, int]:
+    """One operator; returns its input and output. The output is `cut` smaller than it could be."""
+    grown = [
+        (n - 1) * s + k if padding == "VALID" else n * s
+        for n, s, k in zip(image, stride, kernel, strict=True)
+    ]
+    out = (batch, *(size - cut for size in grown), channels[1])
+    dtype = "int8" if kind == "int8" else "float32"
+    quants = [(0.05, zero_points[0]), (0.5, zero_points[1])] if kind == "int8" else [(), ()]
+    x = builder.tensor((batch, *image, channels[0]), dtype, *quants[0])
+    y = builder.tensor(out, dtype, *quants[1])
+    filters = (channels[1], *kernel, channels[0])
+    scales = rng.uniform(0.002, 0.02, channels[1] if per_channel else 1)
+    if kind == "float32":
+        w = builder.tensor(filters, "float32", data=rng.normal(0, 1, filters))
+    else:
+        w = builder.tensor(filters, "int8", scales, data=rng.integers(-127, 128, filters))
+    shape = builder.tensor((4,), "int32", data=np.array(out))
+    inputs = [shape, w, x]
+    if bias and kind == "int8":
+        values = rng.integers(-4000, 4000, channels[1])
+        inputs.append(builder.tensor((channels[1],), "int32", 0.05 * scales, data=values))
+    elif bias:
+        values = rng.normal(0, 1, channels[1])
+        inputs.append(builder.tensor((channels[1],), "float32", data=values))
+    builder.op(
+        "TRANSPOSE_CONV",
+        inputs,
+        [y],
+        4,
+        padding=padding,
+        stride_h=stride[0],
+        stride_w=stride[1],
+        fused_activation_function=activation,
+    )
+    return x, y
+
+
+CONFIGS: list[dict[str, Any]] = [
+    {},
+    {"batch": 3},
+    {"bias": False},
+    {"per_channel": False},
+    {"per_channel": False, "bias": False, "padding": "VALID"},
+    {"image": (1, 7), "kernel": (1, 3), "stride": (1, 2)},
+    {"image": (7, 1), "kernel": (4, 1), "stride": (3, 1)},
+    {"image": (1, 1), "kernel": (2, 2)},
+    {"kernel": (2, 2), "stride": (3, 4)},
+    {"kernel": (2, 1), "stride": (3, 4), "padding": "VALID"},
+    {"kernel": (5, 4), "stride": (1, 1)},
+    {"kernel": (5, 4), "stride": (1, 1), "padding": "VALID"},
+    {"kernel": (4, 4), "stride": (3, 2), "padding": "VALID"},
+    {"cut": 1},
+    {"cut": 1, "kernel": (5, 5), "stride": (3, 3)},
+    {"channels": (8, 9), "kernel": (1, 1), "stride": (1, 1)},
+    {"zero_points": (-128, 127)},
+    {"zero_points": (127, -128)},
+    *({"activation": activation} for activation in ACTIVATIONS),
+]
+
+
+def model(kind: str, rng: np.random.Generator, configs: list[dict[str, Any]]) -> bytes:
+    builder = ModelBuilder()
+    pairs = [add_layer(builder, rng, kind, **config) for config in configs]
+    return builder.build([x for x, _ in pairs], [y for _, y in pairs])
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_sweep(sanitize: bool, tmp_path: Path, rng: np.random.Generator) -> None:
+    chosen = CONFIGS[::3] if sanitize else CONFIGS
+    models = {kind: model(kind, rng, chosen) for kind in TYPES}
+    assert_equal(models, tmp_path, rng, sanitize=sanitize)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"cut": 2}, "does not spread over"),
+        ({"activation": "TANH"}, "fused activation TANH is not supported"),
+        (
+            {"stride": (0, 1), "image": (1, 1), "padding": "VALID"},
+            "kernel 3, stride 0 or dilation 1 is below 1",
+        ),
+    ],
+)
+def test_refusals(
+    config: dict[str, Any], message: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    with pytest.raises(CodegenError, match=rf"operator 0 TRANSPOSE_CONV.*{message}"):
+        assert_equal({"refused": model("int8", rng, [config])}, tmp_path, rng)
