@@ -154,10 +154,14 @@ def build(
     try:
         plan = build_plan(graph, board, options.plan)
     except OverBudget as error:
+        if board.npu is not None:
+            raise
+        plain = [b for b in others if b.npu is None]  # planning for the others takes too long
         raise with_advice(
-            error, board, others, options.plan, lambda b, asked: build_plan(graph, b, asked)
+            error, board, plain, options.plan, lambda b, asked: build_plan(graph, b, asked)
         ) from None
-    require_safe(plan_document(plan, name))
+    if plan.npu is None:
+        require_safe(plan_document(plan, name))
     info = ModelInfo(name, title, model.sha256, options.words())
     files = emit(plan, info)
     return Build(name, plan, files, time.perf_counter() - start)

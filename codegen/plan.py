@@ -10,11 +10,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
 from codegen.layout import Layout, dense_layout
+from codegen.npu.program import Copy
 from codegen.ops.base import Call, Lowered, Table, TableKind
+from codegen.targets.npu import Work
+
+if TYPE_CHECKING:
+    from codegen.npu.plan import NpuPlan
 
 FORMAT_VERSION = 1
 
@@ -74,10 +80,15 @@ class BranchBuffer:
 
 @dataclass(frozen=True)
 class Affine:
-    """constant + sum of coefficient * loop variable, in bytes."""
+    """constant + sum of coefficient * loop variable, in bytes.
+
+    `cycles` adds factor * ((variable + shift) mod modulus) for each (variable, shift, modulus,
+    factor): buffers that are used in turn.
+    """
 
     constant: int
     terms: tuple[tuple[str, int], ...] = ()
+    cycles: tuple[tuple[str, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,6 +137,93 @@ class KernelStep:
 
 
 @dataclass(frozen=True, eq=False)
+class DmaStart:
+    """Start of a transfer between memory and the scratchpad; it is waited for by its ticket.
+
+    Attributes:
+        ticket: number of the transfer in the run.
+        store: from the scratchpad to memory; else the other way.
+        buffer: in memory, and `memory`: bytes from its start.
+        scratch: bytes from the start of the scratchpad.
+        copy: its shape and strides.
+    """
+
+    ticket: Affine
+    store: bool
+    buffer: str
+    memory: Affine
+    scratch: Affine
+    copy: Copy
+
+
+@dataclass(frozen=True, eq=False)
+class DmaWait:
+    """Wait for the transfer with this ticket."""
+
+    ticket: Affine
+
+
+@dataclass(frozen=True)
+class ScratchView:
+    """A map in the scratchpad, from the first channel of the tile on; see `View`."""
+
+    tensor: int
+    offset: Affine
+    row: int
+    pixel: int
+    ring: int
+    row0: Affine
+    col0: Affine
+
+
+@dataclass(frozen=True, eq=False)
+class NpuStart:
+    """Start of a command: a tile of an operator, all in the scratchpad.
+
+    Attributes:
+        work: the operator.
+        inputs, output: its maps.
+        weights: offset of the block of packed weights in the scratchpad, None without any;
+            `block`: where it starts in the operator's constant.
+        sums: offset of the int32 partial sums, None without.
+        y0, x0, c0: first row, column and channel of the tile, `size` how many of each.
+        k0: the first input channel, `depth` how many.
+        first, last: whether the slice of the input channels is the first, the last one.
+    """
+
+    work: Work
+    inputs: tuple[ScratchView, ...]
+    output: ScratchView
+    weights: Affine | None
+    block: Affine | None
+    sums: Affine | None
+    y0: Affine
+    x0: Affine
+    c0: Affine
+    size: tuple[int, int, int]
+    k0: Affine
+    depth: int
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, eq=False)
+class NpuWait:
+    """Wait for the command under way."""
+
+
+@dataclass(frozen=True, eq=False)
+class CacheStep:
+    """Clean (before a transfer reads) or invalidate a whole buffer in cacheable memory."""
+
+    clean: bool
+    buffer: str
+
+
+EngineStep = DmaStart | DmaWait | NpuStart | NpuWait | CacheStep
+
+
+@dataclass(frozen=True, eq=False)
 class Loop:
     """`body` with `variable` = 0 .. count - 1."""
 
@@ -134,7 +232,7 @@ class Loop:
     body: tuple[Step, ...]
 
 
-Step = KernelStep | Loop
+Step = KernelStep | EngineStep | Loop
 
 
 @dataclass(frozen=True)
@@ -202,7 +300,8 @@ class Plan:
 
     `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
     `proven` says that no offsets are better than those of `arena_bytes`; `arena_seconds` is what
-    finding them took. `branches` are the pairs of buffers of the arena strategy `pingpong`.
+    finding them took. `branches` are the pairs of buffers of the arena strategy `pingpong`; `npu`
+    is the schedule of a board with an NPU.
     """
 
     graph: Graph
@@ -221,6 +320,7 @@ class Plan:
     proven: bool
     memories: Mapping[str, MemoryUse]
     branches: tuple[tuple[BranchBuffer, BranchBuffer], ...]
+    npu: NpuPlan | None = None
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called `name`; KeyError if there is none."""
@@ -248,5 +348,14 @@ def kernel_steps(steps: tuple[Step, ...]) -> Iterator[KernelStep]:
     for step in steps:
         if isinstance(step, Loop):
             yield from kernel_steps(step.body)
-        else:
+        elif isinstance(step, KernelStep):
+            yield step
+
+
+def engine_steps(steps: tuple[Step, ...]) -> Iterator[EngineStep]:
+    """Every step of DMA, NPU and cache, loops entered once."""
+    for step in steps:
+        if isinstance(step, Loop):
+            yield from engine_steps(step.body)
+        elif not isinstance(step, KernelStep):
             yield step

@@ -5,18 +5,27 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from codegen.npu.steps import WEIGHTS
+from codegen.npu.weights import block_bytes
 from codegen.ops.base import Access, RowMap
 from codegen.plan import (
     FORMAT_VERSION,
     Affine,
+    CacheStep,
+    DmaStart,
+    DmaWait,
+    EngineStep,
     KernelStep,
     Layer,
     Loop,
+    NpuStart,
     Plan,
+    ScratchView,
     Step,
     View,
     kernel_steps,
 )
+from codegen.targets.npu import Size
 
 
 def plan_document(plan: Plan, name: str) -> dict[str, Any]:
@@ -114,7 +123,65 @@ def _step(step: Step) -> dict[str, Any]:
     if isinstance(step, Loop):
         body = [_step(inner) for inner in step.body]
         return {"loop": step.variable, "count": step.count, "body": body}
-    return _kernel(step)
+    if isinstance(step, KernelStep):
+        return _kernel(step)
+    return _engine(step)
+
+
+def _engine(step: EngineStep) -> dict[str, Any]:
+    if isinstance(step, DmaStart):
+        return {
+            "dma_start": _affine(step.ticket),
+            "store": step.store,
+            "buffer": step.buffer,
+            "memory": _affine(step.memory),
+            "scratch": _affine(step.scratch),
+            "copy": vars(step.copy),
+        }
+    if isinstance(step, DmaWait):
+        return {"dma_wait": _affine(step.ticket)}
+    if isinstance(step, NpuStart):
+        return _command(step)
+    if isinstance(step, CacheStep):
+        return {"cache": "clean" if step.clean else "invalidate", "buffer": step.buffer}
+    return {"npu_wait": True}
+
+
+def _command(step: NpuStart) -> dict[str, Any]:
+    work = step.work
+    return {
+        "npu_start": work.node.index,
+        "kind": work.kind.value,
+        "first_output": [_affine(step.y0), _affine(step.x0), _affine(step.c0)],
+        "size": list(step.size),
+        "first_depth": _affine(step.k0),
+        "depth": step.depth,
+        "first": step.first,
+        "last": step.last,
+        "rows": vars(work.rows),
+        "columns": vars(work.columns),
+        "multiplier": work.multiplier,
+        "reads": [_scratch_view(view, work.source) for view in step.inputs],
+        "writes": _scratch_view(step.output, work.result),
+        "weights": step.weights and _affine(step.weights),
+        "weights_at": step.block and _affine(step.block),
+        "weights_bytes": block_bytes(work, step.size[2], step.depth, step.last),
+        "weights_buffer": None if step.weights is None else WEIGHTS.format(work.node.index),
+        "sums": step.sums and _affine(step.sums),
+    }
+
+
+def _scratch_view(view: ScratchView, size: Size) -> dict[str, Any]:
+    return {
+        "tensor": view.tensor,
+        "offset": _affine(view.offset),
+        "row": view.row,
+        "pixel": view.pixel,
+        "ring": view.ring,
+        "row0": _affine(view.row0),
+        "col0": _affine(view.col0),
+        "map": [size.h, size.w, size.c],
+    }
 
 
 def _kernel(step: KernelStep) -> dict[str, Any]:
@@ -155,7 +222,8 @@ def _view(view: View) -> dict[str, Any]:
 
 
 def _affine(value: Affine) -> dict[str, Any]:
-    return {"constant": value.constant, "terms": [list(term) for term in value.terms]}
+    cycles = {"cycles": [list(turn) for turn in value.cycles]} if value.cycles else {}
+    return {"constant": value.constant, "terms": [list(t) for t in value.terms], **cycles}
 
 
 def _geometry(access: Access) -> dict[str, Any]:

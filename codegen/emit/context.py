@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codegen.emit.engine import (
+    ArgsText,
+    EngineText,
+    engine_headers,
+    engine_text,
+    layer_args,
+    layer_works,
+)
+from codegen.emit.expressions import affine_text
 from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
 from codegen.emit.names import comment
 from codegen.graph import Tensor
@@ -56,7 +65,10 @@ class LoopText:
 
     variable: str
     count: int
-    body: tuple[CallText | LoopText, ...]
+    body: tuple[StepText, ...]
+
+
+StepText = CallText | EngineText | LoopText
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,8 @@ class LayerText:
     operator: str
     macs: int
     comment: tuple[str, ...]
-    steps: tuple[CallText | LoopText, ...]
+    args: tuple[ArgsText, ...]
+    steps: tuple[StepText, ...]
     taps: tuple[TapText, ...]
 
 
@@ -211,7 +224,7 @@ def _call(namer: Namer, step: KernelStep) -> CallText:
     if step.scratch is not None:
         arguments += f", {namer.buffer_base(namer.buffers[step.scratch])}"
     r = step.range
-    rows = (_affine_text(r.y0, step.row), _affine_text(r.y1, step.row))
+    rows = (affine_text(step.row, r.y0), affine_text(step.row, r.y1))
     return CallText(
         kernel=step.call.kernel,
         args_type=step.call.args,
@@ -223,23 +236,18 @@ def _call(namer: Namer, step: KernelStep) -> CallText:
     )
 
 
-def _affine_text(start: int, value: Affine) -> str:
-    """`7 - i`: a sum of a constant and loop variables as C."""
-    text = str(start + value.constant)
-    for variable, factor in value.terms:
-        sign, size = ("-" if factor < 0 else "+"), abs(factor)
-        text += f" {sign} {variable}" + (f" * {size}" if size != 1 else "")
-    return text
-
-
-def _step(namer: Namer, step: Step) -> CallText | LoopText:
+def _step(namer: Namer, step: Step) -> StepText:
     if isinstance(step, Loop):
         return LoopText(step.variable, step.count, tuple(_step(namer, s) for s in step.body))
-    return _call(namer, step)
+    if isinstance(step, KernelStep):
+        return _call(namer, step)
+    return engine_text(namer, step)
 
 
 def _where(namer: Namer, t: int) -> str:
     """Where a tensor lies, for comments: `sram+128`, `flash`, `caller's`."""
+    if t not in namer.plan.tensor_buffers:
+        return "scratchpad"
     buffer = namer.buffers[namer.plan.tensor_buffers[t]]
     if buffer.home is Home.ARENA:
         return f"{buffer.memory}+{buffer.offset + namer.plan.layout(t).offset}"
@@ -249,6 +257,7 @@ def _where(namer: Namer, t: int) -> str:
 def _layer_comment(namer: Namer, layer: Layer) -> Iterator[str]:
     """What the layer computes, then a line for every tensor and where it lies."""
     read = list(dict.fromkeys(v.tensor for s in kernel_steps(layer.steps) for v in s.inputs))
+    read += list(dict.fromkeys(t for work in layer_works(layer) for t in work.inputs))
     macs = f"; {layer.lowered.macs:,} MAC" if layer.lowered.macs else ""
     yield f"{layer.node.index} {layer.node.op} {layer.lowered.summary}".rstrip() + macs
     for word, tensors in (("reads", read), ("writes", layer.node.outputs)):
@@ -271,8 +280,9 @@ def layers(namer: Namer) -> tuple[LayerText, ...]:
             operator=layer.node.op,
             macs=layer.lowered.macs,
             comment=tuple(comment(line) for line in _layer_comment(namer, layer)),
+            args=layer_args(layer),
             steps=tuple(_step(namer, step) for step in layer.steps),
-            taps=tuple(_tap(namer, t) for t in layer.node.outputs),
+            taps=() if layer_works(layer) else tuple(_tap(namer, t) for t in layer.node.outputs),
         )
         for i, layer in enumerate(with_code)
     )
@@ -363,15 +373,22 @@ def branches(namer: Namer) -> tuple[BranchText, ...]:
 def places(plan: Plan) -> tuple[PlaceText, ...]:
     """The memories that the output puts anything into."""
     used = {*plan.arena_bytes, *(c.memory for c in plan.constants)}
-    return tuple(
+    memories = tuple(
         PlaceText(m.name, m.kind, m.section, m.address)
         for m in plan.board.memories
         if m.name in used
     )
+    pad = plan.board.scratchpad
+    if plan.npu is None or pad is None:
+        return memories
+    return (*memories, PlaceText("scratchpad", "scratchpad", pad.section, pad.address))
 
 
 def headers(plan: Plan) -> tuple[str, ...]:
     """The kernel headers that the layers call, sorted."""
     return tuple(
-        sorted({s.call.header for layer in plan.layers for s in kernel_steps(layer.steps)})
+        sorted(
+            {s.call.header for layer in plan.layers for s in kernel_steps(layer.steps)}
+            | engine_headers(plan)
+        )
     )

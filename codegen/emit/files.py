@@ -13,6 +13,7 @@ import jinja2
 
 from codegen import __version__
 from codegen.emit import context
+from codegen.emit.engine import scratchpad_bytes
 from codegen.emit.names import comment
 from codegen.emit.stack import stack_bound
 from codegen.ops.base import TableKind
@@ -62,6 +63,8 @@ def emit(plan: Plan, info: ModelInfo) -> dict[str, str]:
     }
     files["plan.json"] = json.dumps(plan_document(plan, info.name), indent=1) + "\n"
     files.update(runtime)
+    if plan.npu is not None:
+        files.update(_port_files(plan))
     return dict(sorted(files.items()))
 
 
@@ -108,8 +111,29 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
         "branches": context.branches(namer),
         "places": context.places(plan),
         "headers": context.headers(plan),
+        "engine": _engine(plan),
         "report": report_context(plan),
     }
+
+
+def _engine(plan: Plan) -> dict[str, Any] | None:
+    """What the templates say of NPU and DMA; None on a board without."""
+    if plan.npu is None or plan.board.dma is None or plan.board.scratchpad is None:
+        return None
+    return {
+        "scratchpad": scratchpad_bytes(plan),
+        "alignment": plan.board.scratchpad.alignment,
+        "port": f"cg_port_{plan.board.dma.port}.c",
+    }
+
+
+def _port_files(plan: Plan) -> dict[str, str]:
+    """The port that drives DMA and NPU, under cg/."""
+    dma = plan.board.dma
+    name = f"cg_port_{dma.port}.c" if dma else "cg_port_cpu.c"
+    path = data_dir("runtime_c") / "hal" / "ports" / f"{name.removeprefix('cg_port_')}"
+    files = _runtime_files(["cg_npu_tiles.h"])
+    return files | {f"cg/{name}": path.read_text(encoding="utf-8")}
 
 
 _MATHS = "#include <math.h>"
@@ -129,6 +153,6 @@ def _runtime_files(names: Iterable[str]) -> dict[str, str]:
 
 
 def _runtime_text(name: str) -> str:
-    folders = (data_dir("runtime_c") / folder for folder in ("kernels", "include"))
+    folders = (data_dir("runtime_c") / folder for folder in ("kernels", "include", "hal"))
     path = next(folder / name for folder in folders if (folder / name).is_file())
     return path.read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from codegen import ops
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
+from codegen.npu.plan import plan_npu
 from codegen.ops.base import Lowered, form_cost
 from codegen.plan import (
     BranchBuffer,
@@ -18,6 +19,7 @@ from codegen.plan import (
     PlanOptions,
     Step,
 )
+from codegen.planner import order
 from codegen.planner.branches import branch_buffers
 from codegen.planner.candidates import Prepared, best_candidate, prepare
 from codegen.planner.constants import (
@@ -29,7 +31,7 @@ from codegen.planner.constants import (
 from codegen.planner.forms import choose_forms
 from codegen.planner.place import Placement, arena_sizes, scratch_name
 from codegen.planner.steps import Places, call_steps
-from codegen.target import target_of
+from codegen.target import PORTABLE, target_of
 
 
 def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
@@ -40,9 +42,13 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
-    prepared = prepare(
-        graph, options, ops.lower_all(graph, graph.nodes, target_of(board.cpu, options.kernels))
-    )
+    target = target_of(board.cpu, options.kernels)
+    prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes, target))
+    if board.npu is not None:
+        portable = ops.lower_all(graph, graph.nodes, PORTABLE)
+        chosen = order.choose_order(prepared.plain.orders, options.order)
+        kernels = prepared.plain.lowered
+        return plan_npu(graph, board, options, chosen.nodes, chosen.name, kernels, portable)
     return plan_prepared(board, options, prepared)
 
 

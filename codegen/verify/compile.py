@@ -26,6 +26,8 @@ class Recipe:
     """Directory below runtime_c/ports."""
     port_sources: tuple[str, ...]
     """Paths below runtime_c/ports besides the harness itself."""
+    simulated: bool = False
+    """Models with NPU and DMA run on the `sim` port instead of the board's own."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def compile_program(
     units = [
         *(unit for model in models for unit in _model_units(model, recipe, workdir, taps)),
         *_harness_units(names, recipe, workdir),
+        *_engine_units(models, recipe, workdir),
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         list(pool.map(lambda unit: _compile(unit, recipe), units))
@@ -67,6 +70,8 @@ def write_sources(model: GeneratedSources, directory: Path) -> list[Path]:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    if model.engine is not None:
+        (directory / f"{model.name}_sim_hooks.h").write_text(model.engine.hooks)
     return [directory / f"{model.name}{suffix}.c" for suffix in ("", "_weights")]
 
 
@@ -81,8 +86,11 @@ def _model_units(
     """The model's own sources, which see only the model's headers, and its adapter."""
     directory = workdir / model.name
     defines = (f"-D{model.name.upper()}_TAP=1",) if taps else ()
+    hooked = recipe.simulated and model.engine is not None
+    hooks = (f'-D{model.name.upper()}_HOOKS_HEADER="{model.name}_sim_hooks.h"',) if hooked else ()
+    seen = (directory, _ports("sim")) if hooked else (directory,)
     for source in write_sources(model, directory):
-        yield _Unit(source, source.with_suffix(".o"), (directory,), defines)
+        yield _Unit(source, source.with_suffix(".o"), seen, (*defines, *hooks))
     adapter = workdir / f"{model.name}_adapter.c"
     adapter.write_text(
         _render(
@@ -105,6 +113,30 @@ def _harness_units(names: list[str], recipe: Recipe, workdir: Path) -> Iterator[
     for source in (table, *port_sources):
         target = workdir / f"harness_{source.stem}.o"
         yield _Unit(source, target, _harness_includes(recipe))
+
+
+def _ports(name: str) -> Path:
+    """A port of cg_hal.h: a file or a directory."""
+    return data_dir("runtime_c") / "hal" / "ports" / name
+
+
+def _engine_units(
+    models: Sequence[GeneratedSources], recipe: Recipe, workdir: Path
+) -> Iterator[_Unit]:
+    """The port of NPU and DMA, once for all models, which are for one board."""
+    first = next((model for model in models if model.engine is not None), None)
+    if first is None or first.engine is None:
+        return
+    includes = (workdir / first.name / "cg", *_harness_includes(recipe))
+    sources = [_ports(f"{first.engine.port}.c")]
+    if recipe.simulated:
+        folder = workdir / "sim"
+        folder.mkdir(exist_ok=True)
+        (folder / "cg_sim_board.h").write_text(first.engine.board_header)
+        includes = (*includes, _ports("sim"), folder)
+        sources = sorted(_ports("sim").glob("*.c"))
+    for source in sources:
+        yield _Unit(source, workdir / f"hal_{source.stem}.o", includes)
 
 
 def _harness_includes(recipe: Recipe) -> tuple[Path, ...]:

@@ -45,6 +45,7 @@ def build_host_program(
         ("-lm",),
         "host",
         ("host/port.c",),
+        simulated=True,
     )
     path = compile_program(models, recipe, workdir, taps=taps)
     return HostProgram(path, tuple(models), timeout)
@@ -199,7 +200,7 @@ class _Child:
 def useful_line(errors: str) -> str:
     """The line of a program's error stream that names the fault; the last one if none does."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    for mark in ("runtime error:", "ERROR: AddressSanitizer", "harness:", "qemu: fatal:"):
+    for mark in ("runtime error:", "ERROR: AddressSanitizer", "harness:", "sim:", "qemu: fatal:"):
         for line in lines:
             if mark in line:
                 return line

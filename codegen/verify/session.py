@@ -21,6 +21,7 @@ from codegen.graph import Graph, Model, Tensor
 from codegen.pipeline import Build
 from codegen.verify.closeness import largest_gap, unequal
 from codegen.verify.emulator import build_emulator_program, emulator_target
+from codegen.verify.engine import engine_sources
 from codegen.verify.inputs import InputSet
 from codegen.verify.program import build_host_program
 from codegen.verify.reference import Reference
@@ -118,6 +119,7 @@ def sources_of(build: Build) -> GeneratedSources:
         input_bytes=tuple(graph.tensors[t].nbytes for t in graph.inputs),
         output_bytes=tuple(graph.tensors[t].nbytes for t in graph.outputs),
         caller_io=build.plan.options.caller_io,
+        engine=engine_sources(build),
     )
 
 

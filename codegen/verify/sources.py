@@ -5,6 +5,18 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class EngineSources:
+    """What a program with NPU and DMA needs besides the model's own files."""
+
+    board_header: str
+    """`cg_sim_board.h`: the profile's figures for the `sim` port."""
+    hooks: str
+    """`<name>_sim_hooks.h`: tells the `sim` port which layer runs."""
+    port: str
+    """The port that the board itself has."""
+
+
+@dataclass(frozen=True)
 class GeneratedSources:
     """The generated C of one model."""
 
@@ -16,6 +28,8 @@ class GeneratedSources:
     output_bytes: tuple[int, ...]
     caller_io: bool = False
     """Its caller gives the buffers (`<name>_set_input`, `<name>_set_output`)."""
+    engine: EngineSources | None = None
+    """What it needs to run on an NPU, simulated or not."""
 
 
 @dataclass(frozen=True)

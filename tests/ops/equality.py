@@ -95,6 +95,7 @@ def assert_equal(
     sanitize: bool = False,
     flags: Sequence[str] = (),
     plan: PlanOptions | None = None,
+    board: str = "host",
     tolerance: float = 0.0,
     specials: int = 0,
     reference: Mapping[str, bytes] = MappingProxyType({}),
@@ -102,6 +103,7 @@ def assert_equal(
 ) -> None:
     """Build, compile and compare every case (label -> .tflite bytes).
 
+    A `board` with an NPU runs on the simulator of its hardware.
     `draw` makes the random values. `reference` holds, for cases that the interpreter refuses,
     another model that means the same.
     `inputs` gives cases sets of their own, where not every value is allowed (indices).
@@ -109,10 +111,10 @@ def assert_equal(
     `specials` is how many more sets mix values into float inputs that only floats have.
     `flags` go to the compiler.
     """
-    board = load_board("host")
+    profile = load_board(board)
     models = [parse_model(data) for data in cases.values()]
     options = [BuildOptions(name=f"m{i}", plan=plan or PlanOptions()) for i in range(len(models))]
-    builds = [build(m, "case", board, o) for m, o in zip(models, options, strict=True)]
+    builds = [build(m, "case", profile, o) for m, o in zip(models, options, strict=True)]
     sources = [sources_of(built) for built in builds]
     failures = []
     with build_host_program(sources, workdir, sanitize=sanitize, flags=flags) as program:
