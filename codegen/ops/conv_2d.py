@@ -12,14 +12,15 @@ from codegen.ops import conv_2d_dsp, conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
-from codegen.ops.forms import Form, data_types, select_form, window_input
+from codegen.ops.forms import Form, data_types, select_form, window_input, with_int4_weights
 from codegen.ops.hybrid import hybrid_convolution_params
 from codegen.ops.int16 import wide_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+from codegen.ops.uint8 import byte_form
 from codegen.target import Kernels
 
-FORMS = (
+_FORMS = (
     Form(
         types=(DType.INT8, DType.INT8, DType.INT8),
         kernel="cg_conv_2d_s8",
@@ -49,7 +50,9 @@ FORMS = (
         args="cg_conv_2d_s16_args",
         params=wide_convolution_params,
     ),
+    byte_form("conv_2d"),
 )
+FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16))
 
 FAST_FORMS = {
     Kernels.DSP: conv_2d_dsp.convolution_forms,

@@ -11,14 +11,15 @@ from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.depthwise_conv_2d_mve import depthwise_forms
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
-from codegen.ops.forms import Form, data_types, select_form, window_input
+from codegen.ops.forms import Form, data_types, select_form, window_input, with_int4_weights
 from codegen.ops.hybrid import hybrid_depthwise_params
 from codegen.ops.int16 import wide_convolution_params
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import window
+from codegen.ops.uint8 import byte_form
 from codegen.target import Kernels
 
-FORMS = (
+_FORMS = (
     Form(
         types=(DType.INT8, DType.INT8, DType.INT8),
         kernel="cg_depthwise_conv_2d_s8",
@@ -48,7 +49,10 @@ FORMS = (
         args="cg_depthwise_conv_2d_s16_args",
         params=wide_convolution_params,
     ),
+    byte_form("depthwise_conv_2d"),
 )
+FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8))
+"""The reference reads packed weights under int16 data as if they were not packed."""
 
 
 def lower(context: OpContext) -> Lowered:

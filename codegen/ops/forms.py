@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Access, Alias, OpContext, Param, all_rows, whole
@@ -50,6 +50,15 @@ def select_form(context: OpContext, forms: Sequence[Form]) -> Form:
         context.require_type(tensor, *dict.fromkeys(form.types[i] for form in fitting))
         fitting = [form for form in fitting if form.types[i] is tensor.dtype]
     return fitting[0]
+
+
+def with_int4_weights(forms: Sequence[Form], *data: DType) -> tuple[Form, ...]:
+    """The forms of these data again, for weights of 4 bits, which are stored as int8."""
+    return tuple(
+        replace(form, types=(form.types[0], DType.INT4, form.types[2]))
+        for form in forms
+        if form.types[0] in data and form.types[1] is DType.INT8
+    )
 
 
 def window_input(form: Form, x: Tensor, view: Window) -> Access:

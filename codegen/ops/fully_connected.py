@@ -8,6 +8,8 @@ the sum of x * w, plus bias, clamped.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,15 +21,16 @@ from codegen.ops.base import (
     Lowered,
     OpContext,
     OpSpec,
+    Table,
     nhwc,
     table,
     weights,
     whole,
 )
-from codegen.ops.double_scale import double_tables
+from codegen.ops.double_scale import double_parts, double_tables
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
-from codegen.ops.forms import Form, Params, data_types, select_form
+from codegen.ops.forms import Form, Params, data_types, select_form, with_int4_weights
 from codegen.ops.fully_connected_mve import fully_connected_forms
 from codegen.ops.hybrid import hybrid_params
 from codegen.ops.int16 import require_symmetric, require_wide, wide_bias
@@ -42,6 +45,7 @@ from codegen.ops.requantize import (
     output_factors,
     weights_zero_point,
 )
+from codegen.ops.uint8 import byte_factor, byte_form, byte_operands
 from codegen.target import Kernels
 
 
@@ -108,9 +112,8 @@ def _params_s8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: 
     zero_point = weights_zero_point(filters)
     values = filter_values(context, x, filters, axis, zero_point)
     bias = bias_table(context, context.optional_input(2), filters.shape[axis])
-    sums = largest_sums(context, x, values, axis, zero_point)
-    largest = sums if bias is None else sums + np.abs(bias.values.astype(np.int64))
-    _require_int32(context, np.minimum(largest, 2**31) * np.array(factors))
+    largest = _largest(context, x, values, axis, zero_point, bias)
+    _require_int32(context, largest * np.array(factors))
     per_channel = len(set(factors)) > 1
     return (
         ("input_offset", -context.require_quant(x).zero_point),
@@ -155,6 +158,31 @@ def _params_s16(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis:
     )
 
 
+def _params_u8(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
+    """As `_params_s8`, with one factor."""
+    operands = byte_operands(context, x, filters, y, axis)
+    real, zero_point = byte_factor(context, x, filters, y), weights_zero_point(filters)
+    values = filter_values(context, x, filters, axis, zero_point)
+    bias = bias_table(context, context.optional_input(2), filters.shape[axis])
+    _require_int32(context, _largest(context, x, values, axis, zero_point, bias) * np.float64(real))
+    high, low, shift = double_parts(real)
+    return (*operands, ("scale_high", high), ("scale_low", low), ("scale_shift", shift))
+
+
+def _largest(
+    context: OpContext,
+    x: Tensor,
+    values: NDArray[Any],
+    axis: int,
+    zero_point: int,
+    bias: Table | None,
+) -> NDArray[np.int64]:
+    """Per output what a sum of products and its bias cannot exceed, as far as int32 goes."""
+    sums = largest_sums(context, x, values, axis, zero_point)
+    largest = sums if bias is None else sums + np.abs(bias.values.astype(np.int64))
+    return np.minimum(largest, 2**31)
+
+
 def _require_int32(context: OpContext, products: NDArray[np.float64]) -> None:
     """Refuse scales with which a product may leave int32, where the reference is undefined."""
     if products.max() >= 2**31 - 256:
@@ -164,7 +192,7 @@ def _require_int32(context: OpContext, products: NDArray[np.float64]) -> None:
         )
 
 
-FORMS = (
+_FORMS = (
     Form(
         types=(DType.INT8, DType.INT8, DType.INT8),
         kernel="cg_fully_connected_s8",
@@ -194,7 +222,9 @@ FORMS = (
         args="cg_fully_connected_s16_args",
         params=_params_s16,
     ),
+    byte_form("fully_connected", _params_u8),
 )
+FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16))
 
 SPEC = OpSpec(
     name="FULLY_CONNECTED",

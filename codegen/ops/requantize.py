@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,8 +78,8 @@ def require_factor(context: OpContext, factor: float) -> None:
 
 def filter_values(
     context: OpContext, x: Tensor, filters: Tensor, axis: int, zero_point: int = 0
-) -> NDArray[np.int8]:
-    """The constant int8 filter, all sums of whose products with `x` fit into 32 bits.
+) -> NDArray[Any]:
+    """The constant filter, int8 or uint8, all sums of whose products with `x` fit into 32 bits.
 
     Args:
         axis: of the output channels, each of which has one sum.
@@ -100,8 +103,8 @@ def weights_zero_point(filters: Tensor) -> int:
     return 0 if quant is None or quant.per_channel else quant.zero_point
 
 
-def filter_constant(context: OpContext, filters: Tensor) -> NDArray[np.int8]:
-    """The constant int8 filter.
+def filter_constant(context: OpContext, filters: Tensor) -> NDArray[Any]:
+    """The constant filter, int8 or uint8; int4 as int8.
 
     Raises:
         Unsupported: for a filter that is sparse or computed at run time.
@@ -110,11 +113,20 @@ def filter_constant(context: OpContext, filters: Tensor) -> NDArray[np.int8]:
         raise context.unsupported(
             f"{filters.label} is stored sparsely", "convert the model without sparsity"
         )
-    return context.require_constant(filters).astype(np.int8)
+    if filters.dtype is DType.INT4 and filters.raw is not None:
+        return unpacked_int4(filters.raw, filters.shape)
+    return context.require_constant(filters)
+
+
+def unpacked_int4(raw: bytes, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """Elements of 4 bits with a sign as bytes; the first of two stands in the lower bits."""
+    pairs = np.frombuffer(raw, np.int8)
+    elements = np.stack([pairs << 4 >> 4, pairs >> 4], axis=1).reshape(-1)
+    return elements[: math.prod(shape)].reshape(shape)
 
 
 def largest_sums(
-    context: OpContext, x: Tensor, filters: NDArray[np.int8], axis: int, zero_point: int = 0
+    context: OpContext, x: Tensor, filters: NDArray[Any], axis: int, zero_point: int = 0
 ) -> NDArray[np.int64]:
     """Per output channel, what |sum of (x - zero point) * (w - zero point)| cannot exceed."""
     low, high = integer_range(x.dtype)
