@@ -6,8 +6,8 @@ import numpy as np
 
 from codegen.fixed_point import activation_range
 from codegen.graph import Tensor
-from codegen.ops.base import Alias, Call, OpContext, Param, weights, whole
-from codegen.ops.packing_dsp import PairStream, Sums, pair_stream
+from codegen.ops.base import Alias, Call, OpContext, Param, Table, table, weights, whole
+from codegen.ops.packing_dsp import Integers, Layer, Sums, pair_stream
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
@@ -21,9 +21,10 @@ from codegen.ops.spatial import Window
 PIXELS = (1, 2, 3)
 """Output pixels of a column: the more, the faster, and the more scratch."""
 
-_GROUP_CYCLES = {1: 12, 2: 18, 3: 26}
-_PAIR_CYCLES = 60
-_BLOCK_CYCLES = 120
+_GROUP = {1: 8, 2: 12, 3: 17}
+_PAIR = {1: 26, 2: 36, 3: 46}
+_BLOCK = 100
+"""Instructions per group of 4 inputs and pair of channels, per pair, and per column."""
 
 
 def convolution_forms(
@@ -33,19 +34,30 @@ def convolution_forms(
 
     Shapes: x[n,h,w,ci], filters[co,kh,kw,ci], y[n,oh,ow,co].
     """
-    stream = _stream(context, x, filters, y)
+    return dot_forms(context, filter_values(context, x, filters, 0).astype(np.int64), 0, view)
+
+
+def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> tuple[Call, ...]:
+    """The forms for filters [co,kh,kw,ci], whose channels lie along `axis` in the node's own."""
+    x, y = context.input(0), context.output()
+    channels, kernel_h, kernel_w, channels_in = values.shape
+    row_inputs = -(-kernel_w * channels_in // 4) * 4
+    rows = values.reshape(channels, kernel_h, kernel_w * channels_in)
+    rows = np.pad(rows, ((0, 0), (0, 0), (0, row_inputs - rows.shape[2])))
+    stream = pair_stream(packed_layer(context, rows.reshape(channels, -1), axis))
     if stream is None:
         return ()
-    padded = view.h.is_padded or view.w.is_padded
+    groups = kernel_h * row_inputs // 4
+    alias = Alias.PIXEL if view.h.is_identity and view.w.is_identity else Alias.ROW
     params: tuple[tuple[str, Param], ...] = (
         *view.params(),
         *view.dilation_params(),
-        ("channels_in", x.shape[3]),
+        ("channels_in", channels_in),
         ("input_zero", context.require_quant(x).zero_point),
         *clamp_params(context, y),
-        ("padded", int(padded)),
         ("is_signed", int(stream.is_signed)),
-        ("groups", stream.groups),
+        ("groups", groups),
+        ("zeros", zero_points(context, x, view)),
         ("stream", weights(stream.words)),
     )
     return tuple(
@@ -54,37 +66,44 @@ def convolution_forms(
             header="cg_conv_2d_dsp.h",
             args="cg_conv_2d_dsp_args",
             params=(*params, ("pixels", pixels)),
-            inputs=(whole(x, Alias.ROW, view.h.rows),),
+            inputs=(whole(x, alias, view.h.rows),),
             outputs=(whole(y),),
-            scratch=8 * pixels * stream.groups + (x.shape[3] if padded else 0),
-            cost=_cycles(y, stream.groups, pixels),
+            scratch=8 * pixels * groups,
+            cost=_instructions(y, groups, pixels),
         )
         for pixels in PIXELS
     )
 
 
-def _cycles(y: Tensor, groups: int, pixels: int) -> int:
-    """Modelled for a Cortex-M4, without wait states."""
+def packed_layer(context: OpContext, values: Integers, axis: int) -> Layer:
+    """A convolution's weights, [channels, inputs], with all that its sums go through.
+
+    `axis` is that of the output channels in the node's filters.
+    """
+    x, filters, y = context.input(0), context.input(1), context.output()
+    bias = bias_table(context, context.optional_input(2), len(values))
+    quant = context.require_quant(y)
+    return Layer(
+        sums=Sums(
+            weights=values,
+            bias=np.zeros(len(values), np.int64) if bias is None else bias.values.astype(np.int64),
+            zero_point=context.require_quant(x).zero_point,
+        ),
+        factors=output_factors(context, x, y, channel_scales(context, filters, axis)),
+        zero_point=quant.zero_point,
+        act_min=activation_range(fused_activation(context), quant, y.dtype)[0],
+    )
+
+
+def zero_points(context: OpContext, x: Tensor, view: Window) -> Table | None:
+    """A pixel of zero points, which taps outside the map read; None if all are inside."""
+    if not (view.h.is_padded or view.w.is_padded):
+        return None
+    return table(np.full(x.shape[3], context.require_quant(x).zero_point, np.int8))
+
+
+def _instructions(y: Tensor, groups: int, pixels: int) -> int:
     channels = y.shape[3]
     pairs = -(-channels // 2)
-    block = _BLOCK_CYCLES + 5 * pixels * groups
-    block += pairs * (_PAIR_CYCLES + groups * _GROUP_CYCLES[pixels])
+    block = _BLOCK + 4 * pixels * groups + pairs * (_PAIR[pixels] + groups * _GROUP[pixels])
     return -(-(y.elements // channels) // pixels) * block
-
-
-def _stream(context: OpContext, x: Tensor, filters: Tensor, y: Tensor) -> PairStream | None:
-    """Filter rows one after the other, each filled up to whole groups of 4 inputs."""
-    values = filter_values(context, x, filters, 0).astype(np.int64)
-    channels, kernel_h, kernel_w, channels_in = values.shape
-    rows = values.reshape(channels, kernel_h, kernel_w * channels_in)
-    rows = np.pad(rows, ((0, 0), (0, 0), (0, -rows.shape[2] % 4)))
-    bias = bias_table(context, context.optional_input(2), channels)
-    sums = Sums(
-        weights=rows.reshape(channels, -1),
-        bias=np.zeros(channels, np.int64) if bias is None else bias.values.astype(np.int64),
-        zero_point=context.require_quant(x).zero_point,
-    )
-    factors = output_factors(context, x, y, channel_scales(context, filters, 0))
-    quant = context.require_quant(y)
-    act_min, _ = activation_range(fused_activation(context), quant, y.dtype)
-    return pair_stream(sums, factors, quant.zero_point, act_min)

@@ -7,8 +7,8 @@ the sums are rounded twice either way (docs/numerics.md).
 from __future__ import annotations
 
 from codegen.graph import DType
+from codegen.ops import depthwise_conv_2d_dsp, depthwise_conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
-from codegen.ops.depthwise_conv_2d_mve import depthwise_forms
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input, with_int4_weights
@@ -54,6 +54,12 @@ _FORMS = (
 FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8))
 """The reference reads packed weights under int16 data as if they were not packed."""
 
+FAST_FORMS = {
+    Kernels.DSP: depthwise_conv_2d_dsp.depthwise_forms,
+    Kernels.MVE: depthwise_conv_2d_mve.depthwise_forms,
+}
+"""What else an int8 depthwise convolution may become."""
+
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[n,h,w,ci], filter[1,kh,kw,ci*multiplier], bias[co] -> y[n,oh,ow,co].
@@ -93,8 +99,9 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{view.summary()}{multiplied} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w,
     )
-    if context.target.kernels is Kernels.MVE and form.kernel == "cg_depthwise_conv_2d_s8":
-        return with_fast_forms(lowered, depthwise_forms(context, x, filters, y, view))
+    if form.kernel == "cg_depthwise_conv_2d_s8" and context.target.kernels in FAST_FORMS:
+        fast = FAST_FORMS[context.target.kernels]
+        return with_fast_forms(lowered, fast(context, x, filters, y, view))
     return lowered
 
 

@@ -1,7 +1,7 @@
 """Weights and requantisation as the kernels for cores with the DSP extension read them.
 
-runtime_c/kernels/cg_dot_dsp.h says what a stream is and why it is exact; this is where its
-conditions are checked, on the weights that the model really has.
+runtime_c/kernels/cg_dot_dsp.h and cg_taps_dsp.h say what their streams are and why they are exact;
+this is where the conditions are checked, on the weights that the model really has.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.fixed_point import quantize_multiplier
+from codegen.fixed_point import quantize_multiplier, requantize_twice
 
 Integers = NDArray[np.int64]
 
 _LARGEST_SHIFT = 23  # code * 2**shift and its summands stay below 2**31
-_RELU_ODD_SHIFT = 7  # the odd channel's sum carries 2**8 instead of 2**1
-_CONSTANT = 8  # any shift does for a channel whose multiplier is 0
+_RELU_ODD_SHIFT = 7  # a pair's odd channel has 256 times its sum, not twice
+_RELU_TAPS_SHIFT = 1  # taps have 4 times their sum, not twice
+_ANY_SHIFT = 8  # of a channel whose multiplier is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,85 +42,151 @@ class Sums:
         return np.asarray(self.bias - self.zero_point * self.weights.sum(axis=1), np.int64)
 
     @property
-    def largest(self) -> Integers:
-        """What |sum of (x - zero_point) * w + bias| cannot exceed, taps outside the map or not."""
+    def bounds(self) -> tuple[Integers, Integers]:
+        """The least and the greatest sum of (x - zero_point) * w + bias; both are reached.
+
+        A tap outside the map is one whose x is the zero point.
+        """
         low, high = -128 - self.zero_point, 127 - self.zero_point
         positive = np.maximum(self.weights, 0).sum(axis=1)
         negative = np.minimum(self.weights, 0).sum(axis=1)
-        top = positive * high + negative * low + self.bias
-        bottom = positive * low + negative * high + self.bias
-        return np.asarray(np.maximum(np.abs(top), np.abs(bottom)), np.int64)
+        least = positive * low + negative * high + self.bias
+        greatest = positive * high + negative * low + self.bias
+        return np.asarray(least, np.int64), np.asarray(greatest, np.int64)
+
+    @property
+    def largest(self) -> Integers:
+        """What the magnitudes of the sums cannot exceed."""
+        return np.asarray(np.abs(self.bounds).max(axis=0), np.int64)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """code = round(round(sum * multiplier / 2**31) / 2**shift) + zero point."""
+    """code = round(round(sum * multiplier / 2**31) / 2**shift) + zero_point, clamped to int8.
+
+    A channel that gives one code whatever its input has multiplier 0 and that code as zero point.
+    """
 
     multiplier: int
     shift: int
-
-
-def scalings(factors: Sequence[float], largest: Sequence[int]) -> list[Scaling] | None:
-    """One scaling per channel; None if some channel has none that the kernels can apply.
-
-    A channel whose codes never leave the zero point gets the multiplier 0.
-    """
-    found = []
-    for factor, bound in zip(factors, largest, strict=True):
-        multiplier, exponent = quantize_multiplier(factor)
-        shift = -exponent
-        if multiplier == 0 or bound + 1 < 1 << max(shift - 1, 0):
-            found.append(Scaling(0, _CONSTANT))
-        elif 1 <= shift <= _LARGEST_SHIFT and bound < 2**30:
-            found.append(Scaling(multiplier, shift))
-        else:
-            return None
-    return found
+    zero_point: int
 
 
 @dataclass(frozen=True, eq=False)
-class PairStream:
-    """The words that cg_dot_dsp.h reads, and which of its forms they are for."""
+class Layer:
+    """What the packed form of one operator is made from.
 
-    words: NDArray[np.int32]
-    groups: int
-    is_signed: bool
-
-
-def pair_stream(
-    sums: Sums, factors: Sequence[float], zero_point: int, act_min: int
-) -> PairStream | None:
-    """Channels in pairs as one stream; None if the weights do not meet its conditions.
-
-    Args:
-        sums: their inputs are padded with weights of 0 to groups of 4; so is an odd channel.
+    Attributes:
+        sums: of its output channels.
         factors: from a sum to a code, one per channel.
         zero_point: of the output.
         act_min: the smallest code that the activation lets through.
     """
-    channels, inputs = sums.weights.shape
-    even = replace(
-        sums,
-        weights=np.pad(sums.weights, ((0, channels % 2), (0, -inputs % 4))),
-        bias=np.pad(sums.bias, (0, channels % 2)),
-    )
-    largest = even.largest
-    scales = scalings([*factors, *[0.0] * (channels % 2)], [int(v) for v in largest])
-    halves = even.weights[0::2] + 256 * even.weights[1::2]
-    if scales is None or halves.min() < -(2**15) or largest[1::2].max() >= 2**23:
+
+    sums: Sums
+    factors: Sequence[float]
+    zero_point: int
+    act_min: int
+
+    def padded(self, channels: int, inputs: int) -> Layer:
+        """With weights of 0 added: channels and inputs up to multiples of these."""
+        count, depth = self.sums.weights.shape
+        more = -count % channels
+        return replace(
+            self,
+            sums=replace(
+                self.sums,
+                weights=np.pad(self.sums.weights, ((0, more), (0, -depth % inputs))),
+                bias=np.pad(self.sums.bias, (0, more)),
+            ),
+            factors=[*self.factors, *[0.0] * more],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The words that a kernel reads, and which of its forms they are for."""
+
+    words: NDArray[np.int32]
+    is_signed: bool
+
+
+def pair_stream(layer: Layer) -> Stream | None:
+    """Channels in pairs for cg_dot_dsp.h; None if the weights do not meet its conditions."""
+    sums, scales = _scaled(layer.padded(channels=2, inputs=4))
+    halves = sums.weights[0::2] + 256 * sums.weights[1::2]
+    if scales is None or halves.min() < -(2**15) or sums.largest[1::2].max() >= 2**23:
         return None
-    relu = act_min >= zero_point and all(
-        scale.shift + _RELU_ODD_SHIFT <= _LARGEST_SHIFT for scale in scales[1::2]
-    )
+    more = [0, _RELU_ODD_SHIFT] * len(halves)
+    relu = _is_relu(layer, scales, more)
     quads = halves.reshape(len(halves), -1, 4)
-    start = even.start.reshape(-1, 2)
+    start = sums.start.reshape(-1, 2)
     parts = [
         np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1),
         _halfwords(quads[:, :, 0:2], quads[:, :, 2:4]).reshape(len(halves), -1),
-        _constants(scales, zero_point, relu).reshape(len(halves), -1),
+        _constants(scales, more if relu else None).reshape(len(halves), -1),
     ]
-    words = np.concatenate(parts, axis=1).reshape(-1)
-    return PairStream(_int32(words), quads.shape[1], not relu)
+    return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
+
+
+def quad_stream(layer: Layer) -> Stream | None:
+    """Channels in fours for cg_taps_dsp.h; None if the weights do not meet its conditions."""
+    sums, scales = _scaled(layer.padded(channels=4, inputs=2))
+    if scales is None or sums.largest.max() >= 2**29:
+        return None
+    more = [_RELU_TAPS_SHIFT] * len(scales)
+    relu = _is_relu(layer, scales, more)
+    factor = 4 if relu else 2
+    weights = factor * sums.weights
+    quads = len(scales) // 4
+    taps = _halfwords(weights[:, 0::2], weights[:, 1::2]).reshape(quads, 4, -1)
+    parts = [
+        factor * sums.start.reshape(quads, 4),
+        taps.transpose(0, 2, 1).reshape(quads, -1),
+        _constants(scales, more if relu else None).reshape(quads, -1),
+    ]
+    return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
+
+
+def scaling(factor: float, least: int, greatest: int, zero_point: int) -> Scaling | None:
+    """The scaling of sums from `least` to `greatest`; None if the kernels cannot apply it."""
+    multiplier, exponent = quantize_multiplier(factor)
+    bound = max(-least, greatest)
+    if bound << max(exponent, 0) >= 2**31:
+        return None
+    sums = (least, greatest)
+    codes = {requantize_twice(total, multiplier, exponent) + zero_point for total in sums}
+    saturated = {max(-128, min(code, 127)) for code in codes}
+    if len(saturated) == 1:
+        return Scaling(0, _ANY_SHIFT, saturated.pop())
+    if 1 <= -exponent <= _LARGEST_SHIFT and bound < 2**30:
+        return Scaling(multiplier, -exponent, zero_point)
+    return None
+
+
+def _scaled(layer: Layer) -> tuple[Sums, list[Scaling] | None]:
+    """The sums and their scalings, None if a channel has none.
+
+    Channels that give one code whatever their input lose their weights: they meet any condition.
+    """
+    found = [
+        scaling(factor, int(least), int(greatest), layer.zero_point)
+        for factor, least, greatest in zip(layer.factors, *layer.sums.bounds, strict=True)
+    ]
+    scales = [scale for scale in found if scale is not None]
+    varies = np.array([scale is None or scale.multiplier != 0 for scale in found])
+    sums = replace(
+        layer.sums,
+        weights=np.where(varies[:, np.newaxis], layer.sums.weights, 0),
+        bias=np.where(varies, layer.sums.bias, 0),
+    )
+    return sums, scales if len(scales) == len(found) else None
+
+
+def _is_relu(layer: Layer, scales: Sequence[Scaling], more: Sequence[int]) -> bool:
+    """Whether no code below the zero point counts, and the larger shifts of "relu" have room."""
+    shifts = (scale.shift + extra for scale, extra in zip(scales, more, strict=True))
+    return layer.act_min >= layer.zero_point and max(shifts) <= _LARGEST_SHIFT
 
 
 def _halfwords(low: Integers, high: Integers) -> Integers:
@@ -127,17 +194,20 @@ def _halfwords(low: Integers, high: Integers) -> Integers:
     return (low & 0xFFFF) | (high & 0xFFFF) << 16
 
 
-def _constants(scales: Sequence[Scaling], zero_point: int, relu: bool) -> Integers:
-    """[channels, 3]: multiplier, what is added before the shift, the shift."""
+def _constants(scales: Sequence[Scaling], more: Sequence[int] | None) -> Integers:
+    """[channels, 3]: multiplier, what is added before the shift, the shift.
+
+    `more`, for forms "relu", is by how many bits a channel's sum is larger than twice itself: the
+    first rounding is then one more summand.
+    """
     rows = []
-    for channel, scale in enumerate(scales):
-        shift, first = scale.shift, 0
-        if relu and channel % 2:
-            shift, first = shift + _RELU_ODD_SHIFT, 1 << (_RELU_ODD_SHIFT - 1)
-        rows.append((scale.multiplier, first + (1 << (shift - 1)) + (zero_point << shift), shift))
+    for scale, extra in zip(scales, more or [0] * len(scales), strict=True):
+        shift = scale.shift + extra
+        summands = ((1 << extra) >> 1) + (1 << (shift - 1)) + (scale.zero_point << shift)
+        rows.append((scale.multiplier, summands, shift))
     return np.array(rows, np.int64)
 
 
 def _int32(words: Integers) -> NDArray[np.int32]:
-    """Modulo 2**32."""
-    return (words & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+    """Modulo 2**32, flat."""
+    return (words.reshape(-1) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)

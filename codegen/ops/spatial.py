@@ -32,6 +32,11 @@ class Axis:
         return RowMap(self.stride, -self.pad, span)
 
     @property
+    def is_identity(self) -> bool:
+        """Whether every element of the output needs the one at its own place alone."""
+        return (self.kernel, self.stride, self.pad, self.out) == (1, 1, 0, self.size)
+
+    @property
     def is_padded(self) -> bool:
         """Whether some taps lie outside the map."""
         span = (self.kernel - 1) * self.dilation + 1

@@ -38,4 +38,18 @@ CG_KERNEL int8_t cg_saturate8(int32_t v)
     return (int8_t)cg_clamp(v, -128, 127);
 }
 
+/* Holds n pixels' channels to a clamp that is tighter than int8; `stride` bytes between pixels. */
+CG_KERNEL void cg_clamp_pixels(int8_t *out, int32_t n, int32_t stride, int32_t channels, int32_t low,
+                               int32_t high)
+{
+    if (low == -128 && high == 127) {
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t c = 0; c < channels; c++) {
+            out[i * stride + c] = (int8_t)cg_clamp(out[i * stride + c], low, high);
+        }
+    }
+}
+
 #endif

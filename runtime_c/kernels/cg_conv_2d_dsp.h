@@ -4,15 +4,13 @@
  * widened into one column, which all channels are multiplied with (cg_dot_dsp.h).
  *
  * A column holds the filter's rows one after the other, each filled up to whole groups of 4 inputs; the
- * weights of the fill are 0, so it does not matter what stands there. Taps outside the map read the
- * zero point.
+ * weights of the fill are 0, so it does not matter what stands there. Taps outside the map read zero
+ * points from flash.
  *
- * scratch: 8 bytes per group and pixel for the column, then channels_in bytes of zero points.
+ * scratch: the column, 8 bytes per group and pixel.
  */
 #ifndef CG_CONV_2D_DSP_H
 #define CG_CONV_2D_DSP_H
-
-#include <string.h>
 
 #include "cg_dot_dsp.h"
 
@@ -25,9 +23,9 @@ typedef struct {
     int32_t pad_top, pad_left;
     int32_t input_zero;
     int32_t act_min, act_max;
-    int32_t padded;                   /* 1: some taps lie outside the map */
     int32_t is_signed;                /* see cg_dot_args */
     int32_t groups;                   /* of a whole column */
+    const int8_t *zeros;              /* a pixel of zero points; null: no tap is outside */
     const int32_t *stream;
     int32_t pixels;                   /* of a column, at most 3 */
 } cg_conv_2d_dsp_args;
@@ -61,13 +59,12 @@ CG_KERNEL int cg_conv_2d_dsp_is_inner(const cg_conv_2d_dsp_args *a, const cg_src
 
 /* Tap by tap where a pixel has whole groups: taps outside the map come from the zero points. */
 CG_KERNEL void cg_conv_2d_dsp_border(int16_t *column, const cg_conv_2d_dsp_block *b,
-                                     const cg_conv_2d_dsp_args *a, const cg_src *x,
-                                     const int8_t *zeros)
+                                     const cg_conv_2d_dsp_args *a, const cg_src *x)
 {
     const int32_t groups = a->channels_in / 4;
     for (int32_t ky = 0; ky < a->filter_h; ky++) {
         for (int32_t kx = 0; kx < a->filter_w; kx++) {
-            const int8_t *p[CG_COLUMN_PIXELS] = { zeros, zeros, zeros };
+            const int8_t *p[CG_COLUMN_PIXELS] = { a->zeros, a->zeros, a->zeros };
             for (int32_t i = 0; i < b->n; i++) {
                 const int32_t row = b->iy[i] + ky * a->dilation_h;
                 const int32_t col = b->ix[i] + kx * a->dilation_w;
@@ -106,8 +103,7 @@ CG_KERNEL void cg_conv_2d_dsp_bytes(int16_t *column, const cg_conv_2d_dsp_block 
 }
 
 CG_KERNEL void cg_conv_2d_dsp_column(int16_t *column, const cg_conv_2d_dsp_block *b,
-                                     const cg_conv_2d_dsp_args *a, const cg_src *x,
-                                     const int8_t *zeros)
+                                     const cg_conv_2d_dsp_args *a, const cg_src *x)
 {
     if (cg_conv_2d_dsp_is_inner(a, x, b)) {
         const int8_t *p[CG_COLUMN_PIXELS];
@@ -117,20 +113,9 @@ CG_KERNEL void cg_conv_2d_dsp_column(int16_t *column, const cg_conv_2d_dsp_block
         }
         cg_widen(p, b->n, column, cg_conv_2d_dsp_row_groups(a), a->filter_h, a->dilation_h * x->row);
     } else if (a->channels_in % 4 == 0) {
-        cg_conv_2d_dsp_border(column, b, a, x, zeros);
+        cg_conv_2d_dsp_border(column, b, a, x);
     } else {
         cg_conv_2d_dsp_bytes(column, b, a, x);
-    }
-}
-
-/* Holds n pixels' channels [c0, c1) to a clamp tighter than int8. */
-CG_KERNEL void cg_conv_2d_dsp_clamp(int8_t *out, int32_t stride, int32_t n,
-                                    const cg_conv_2d_dsp_args *a, const cg_range *r)
-{
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t c = r->c0; c < r->c1; c++) {
-            out[i * stride + c] = (int8_t)cg_clamp(out[i * stride + c], a->act_min, a->act_max);
-        }
     }
 }
 
@@ -146,11 +131,7 @@ CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x,
 {
     const cg_dot_args dot = { a->stream, a->groups, a->is_signed };
     int16_t *column = (int16_t *)scratch;
-    int8_t *zeros = (int8_t *)scratch + 8 * a->pixels * a->groups;
     const int seamless = cg_conv_2d_dsp_is_seamless(y, r);
-    if (a->padded != 0) {
-        memset(zeros, a->input_zero, (size_t)a->channels_in);
-    }
     int32_t oy = r->y0, ox = r->x0;
     while (oy < r->y1) {
         int8_t *out = (int8_t *)cg_put(y, oy, ox);
@@ -165,11 +146,9 @@ CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x,
                 oy++;
             }
         } while (b.n < a->pixels && oy < r->y1 && (ox > r->x0 || seamless));
-        cg_conv_2d_dsp_column(column, &b, a, x, zeros);
+        cg_conv_2d_dsp_column(column, &b, a, x);
         cg_dot(column, b.n, &dot, r->c0, r->c1, out, y->pixel);
-        if (a->act_min > -128 || a->act_max < 127) {
-            cg_conv_2d_dsp_clamp(out, y->pixel, b.n, a, r);
-        }
+        cg_clamp_pixels(out + r->c0, b.n, y->pixel, r->c1 - r->c0, a->act_min, a->act_max);
     }
 }
 

@@ -14,10 +14,11 @@ from codegen.ops import lower
 from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
-from tests.ops import test_conv_2d
+from tests.ops import test_conv_2d, test_depthwise_conv_2d
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
 from tests.ops.test_conv_2d import conv_model
+from tests.ops.test_depthwise_conv_2d import depthwise_model
 
 DSP = PlanOptions(kernels="dsp", memory="max")
 """The fastest forms, whatever memory they take."""
@@ -35,6 +36,19 @@ CONVOLUTIONS: list[dict[str, Any]] = [
     {"in_shape": (1, 8, 8, 8), "filters": (5, 3, 3, 8), "dilation": (2, 1), "padding": "VALID"},
 ]
 """What decides between the ways through the kernel: channels, groups, pixels, borders, clamps."""
+
+DEPTHWISE: list[dict[str, Any]] = [
+    {"in_shape": (1, 6, 7, 8), "activation": "RELU"},
+    {"in_shape": (1, 6, 7, 9), "activation": "RELU6"},
+    {"in_shape": (2, 9, 8, 4), "stride": (2, 2), "zero_points": (5, -128), "activation": "RELU"},
+    {"in_shape": (1, 1, 1, 12)},
+    {"in_shape": (1, 30, 1, 40), "kernel": (3, 1), "padding": "VALID", "activation": "RELU"},
+    {"in_shape": (1, 24, 1, 8), "kernel": (10, 1), "padding": "VALID"},
+    {"in_shape": (1, 1, 20, 8), "kernel": (1, 7), "activation": "RELU"},
+    {"in_shape": (1, 9, 9, 4), "kernel": (5, 5), "stride": (2, 1)},
+    {"in_shape": (1, 11, 9, 4), "kernel": (5, 5), "dilation": (2, 1)},
+    {"in_shape": (1, 20, 9, 1), "kernel": (10, 8), "multiplier": 8, "stride": (2, 2)},
+]
 
 
 def with_dsp(
@@ -63,8 +77,18 @@ def test_convolutions(
     board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
 ) -> None:
     others = [*test_conv_2d.CORNERS, *test_conv_2d.GRID]
-    chosen = [*CONVOLUTIONS, *sample(others, 2 if board == "sanitized" else 12)]
+    chosen = [*CONVOLUTIONS, *sample(others, 0 if board == "sanitized" else 8)]
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
+    with_dsp(cases, board, tmp_path, rng)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_depthwise_convolutions(
+    board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
+    others = [*test_depthwise_conv_2d.CORNERS, *test_depthwise_conv_2d.GRID]
+    chosen = [*DEPTHWISE, *sample(others, 0 if board == "sanitized" else 8)]
+    cases = {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(chosen)}
     with_dsp(cases, board, tmp_path, rng)
 
 
@@ -77,4 +101,11 @@ def test_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
     ]
     for config in (*CONVOLUTIONS, *left):
         packed = "cg_conv_2d_dsp_s8" in kernels_of(conv_model(rng, **config))
+        assert packed == (config not in left), config
+
+
+def test_depthwise_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
+    left: list[dict[str, Any]] = [{"multiplier": 2}, {"bias": -(2**31)}, {"scale_out": 1e-3}]
+    for config in (*DEPTHWISE, *left):
+        packed = any("_dsp_" in kernel for kernel in kernels_of(depthwise_model(rng, **config)))
         assert packed == (config not in left), config

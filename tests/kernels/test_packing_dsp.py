@@ -2,73 +2,110 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from codegen.ops.packing_dsp import Scaling, Sums, pair_stream, scalings
+from codegen.ops.packing_dsp import Layer, Scaling, Sums, pair_stream, quad_stream, scaling
 
 FACTOR = 0.75 * 2.0**-8
 
 
-def sums(rng: np.random.Generator, channels: int = 5, inputs: int = 6) -> Sums:
+def layer(
+    weights: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    factor: float = FACTOR,
+    zero_point: int = 7,
+    act_min: int = -128,
+) -> Layer:
+    channels = len(weights)
+    sums = Sums(weights, np.zeros(channels, np.int64) if bias is None else bias, zero_point=-3)
+    return Layer(sums, [factor] * channels, zero_point, act_min)
+
+
+def random_layer(rng: np.random.Generator, channels: int = 5, inputs: int = 6) -> Layer:
     weights = rng.integers(-127, 128, (channels, inputs))
-    return Sums(weights, rng.integers(-1000, 1000, channels), zero_point=-3)
+    return layer(weights, rng.integers(-1000, 1000, channels))
 
 
-def test_a_stream_holds_every_weight_where_columns_have_its_input(rng: np.random.Generator) -> None:
-    given = sums(rng)
-    stream = pair_stream(given, [FACTOR] * 5, zero_point=7, act_min=-128)
-    assert stream is not None and stream.is_signed and stream.groups == 2
+def test_pairs_hold_every_weight_where_columns_have_its_input(rng: np.random.Generator) -> None:
+    given = random_layer(rng)
+    stream = pair_stream(given)
+    assert stream is not None and stream.is_signed
     pairs = stream.words.reshape(3, 2 + 4 + 6)
     halves = pairs[:, 2:6].copy().view(np.int16).reshape(3, 2, 2, 2)  # pair, group, word, half
     in_order = halves.transpose(0, 1, 3, 2).reshape(3, 8)  # k, k+2 of a word; k+1, k+3 of the next
     even = in_order.astype(np.int8)
     odd = (in_order - even) // 256
     both = np.stack([even, odd], axis=1).reshape(6, 8)
-    assert np.array_equal(both[:5, :6], given.weights)
+    assert np.array_equal(both[:5, :6], given.sums.weights)
     assert not both[5].any() and not both[:, 6:].any()
 
 
+@pytest.mark.parametrize(("act_min", "scale"), [(-128, 2), (7, 4)])
+def test_quads_hold_every_weight_scaled(act_min: int, scale: int, rng: np.random.Generator) -> None:
+    given = random_layer(rng, channels=6, inputs=9)
+    stream = quad_stream(layer(given.sums.weights, given.sums.bias, act_min=act_min))
+    assert stream is not None and stream.is_signed is (act_min < 7)
+    quads = stream.words.reshape(2, 4 + 5 * 4 + 12)
+    start = quads[:, :4].reshape(-1)
+    assert np.array_equal(start[:6], scale * given.sums.start) and not start[6:].any()
+    taps = quads[:, 4:24].copy().view(np.int16).reshape(2, 5, 4, 2)  # quad, pair, channel, tap
+    by_channel = taps.transpose(0, 2, 1, 3).reshape(8, 10)
+    assert np.array_equal(by_channel[:6, :9], scale * given.sums.weights)
+    assert not by_channel[6:].any() and not by_channel[:, 9].any()
+
+
 def test_sums_start_from_the_bias_and_the_share_of_the_zero_point(rng: np.random.Generator) -> None:
-    given = sums(rng, channels=2)
-    stream = pair_stream(given, [FACTOR] * 2, zero_point=7, act_min=-128)
+    given = random_layer(rng, channels=2)
+    stream = pair_stream(given)
     assert stream is not None
-    first, both = given.bias + 3 * given.weights.sum(axis=1)
+    first, both = given.sums.bias + 3 * given.sums.weights.sum(axis=1)
     assert list(stream.words[:2]) == [first, first + 256 * both]
 
 
 def test_largest_sum_is_reached_and_not_exceeded(rng: np.random.Generator) -> None:
-    given = sums(rng, channels=40, inputs=3)
+    given = random_layer(rng, channels=40, inputs=3).sums
     codes = np.array([-128, 127])
     corners = np.stack(np.meshgrid(codes, codes, codes), axis=-1).reshape(-1, 3) + 3
     reached = np.abs(corners @ given.weights.T + given.bias).max(axis=0)
     assert np.array_equal(reached, given.largest)
 
 
-def test_a_channel_that_cannot_leave_the_zero_point_is_scaled_by_0() -> None:
-    found = scalings([2.0**-30, 0.0, FACTOR], [1000, 2**29, 1000])
-    assert found == [Scaling(0, 8), Scaling(0, 8), Scaling(3 << 29, 8)]
-
-
 @pytest.mark.parametrize(
-    ("factor", "bound"),
-    [(0.9, 1000), (2.0, 1000), (2.0**-25, 2**29), (FACTOR, 2**30)],
+    ("factor", "least", "greatest", "expected"),
+    [
+        (FACTOR, -1000, 1000, Scaling(3 << 29, 8, 7)),
+        (2.0**-30, -1000, 2**28, Scaling(0, 8, 7)),
+        (2.0**-28, 2**29, 2**29 + 1000, Scaling(0, 8, 9)),
+        (0.9, 2**20, 2**21, Scaling(0, 8, 127)),
+        (0.0, -(2**30), 2**30, Scaling(0, 8, 7)),
+        (0.9, -1000, 1000, None),
+        (2.0, -1000, 1000, None),
+        (2.0**-25, -1000, 2**29, None),
+        (FACTOR, -1000, 2**30, None),
+        (FACTOR, -1000, 2**31, None),
+    ],
 )
-def test_scalings_that_do_not_fit(factor: float, bound: int) -> None:
-    assert scalings([factor], [bound]) is None
+def test_scaling(factor: float, least: int, greatest: int, expected: Scaling | None) -> None:
+    """A channel with one code for all of its sums keeps that code alone."""
+    assert scaling(factor, least, greatest, zero_point=7) == expected
 
 
-def test_conditions_on_pairs(rng: np.random.Generator) -> None:
+def test_conditions_on_pairs() -> None:
     ones = np.ones((2, 4), np.int64)
+    assert pair_stream(layer(ones)) is not None
+    assert pair_stream(layer(ones * -127, np.array([2**12, 0]))) is not None
+    assert pair_stream(layer(ones * -128)) is None
+    assert pair_stream(layer(ones * 127, np.array([0, 2**23]), 0.75 * 2.0**-16)) is None
 
-    def fits(weights: np.ndarray, bias: tuple[int, int]) -> bool:
-        given = Sums(weights, np.array(bias), zero_point=0)
-        return pair_stream(given, [FACTOR] * 2, zero_point=0, act_min=-128) is not None
 
-    assert fits(ones, (0, 0))
-    assert fits(ones * -127, (2**28, 0))
-    assert not fits(ones * -128, (0, 0))
-    assert not fits(ones, (0, 2**23))
+def test_conditions_on_quads() -> None:
+    deep = np.full((3, 20000), -128, np.int64)
+    assert quad_stream(layer(deep, factor=2.0**-22)) is not None
+    assert quad_stream(layer(deep, np.array([0, 2**28, 0]), 2.0**-22)) is None
 
 
 @pytest.mark.parametrize(
@@ -76,8 +113,9 @@ def test_conditions_on_pairs(rng: np.random.Generator) -> None:
     [(-128, 8, False), (-127, 8, False), (-129, 8, True), (-128, 17, True)],
 )
 def test_relu_form_needs_a_clamp_at_the_zero_point_and_small_shifts(
-    act_min: int, exponent: int, is_signed: bool, rng: np.random.Generator
+    act_min: int, exponent: int, is_signed: bool
 ) -> None:
-    given = Sums(np.full((2, 400), 100), np.zeros(2, np.int64), zero_point=0)
-    stream = pair_stream(given, [0.75 * 2.0**-exponent] * 2, zero_point=-128, act_min=act_min)
+    weights = np.full((2, 400), 100)
+    given = layer(weights, factor=0.75 * 2.0**-exponent, zero_point=-128, act_min=act_min)
+    stream = pair_stream(given)
     assert stream is not None and stream.is_signed is is_signed
