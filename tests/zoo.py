@@ -83,6 +83,27 @@ def _wide(chain: _Chain, x: int) -> int:
     return chain.op("QUANTIZE", [y], chain.result(shape))
 
 
+def _bytes(chain: _Chain, x: int) -> int:
+    """int8[1,8,8,4] -> the same, through convolutions of uint8, which have one scale."""
+    shape = (1, 8, 8, 4)
+
+    def result() -> int:
+        return chain.result(shape, 0.05, 120, "uint8")
+
+    def weights(shape: Sequence[int]) -> tuple[int, int]:
+        data = chain.rng.integers(0, 256, shape)
+        bias = chain.rng.integers(-400, 400, 4)
+        w = chain.builder.tensor(shape, "uint8", 0.01, 130, data=data)
+        return w, chain.builder.tensor((4,), "int32", 0.0005, data=bias)
+
+    y = chain.op("QUANTIZE", [x], result())
+    y = chain.op("CONV_2D", [y, *weights((4, 3, 3, 4))], result(), **_SAME)
+    y = chain.op(
+        "DEPTHWISE_CONV_2D", [y, *weights((1, 3, 3, 4))], result(), **_SAME, depth_multiplier=1
+    )
+    return chain.op("QUANTIZE", [y], chain.result(shape))
+
+
 def _convolutions(chain: _Chain, x: int) -> int:
     """int8[1,8,8,4] -> int8[1,4,4,6]."""
     above, right = ([[0, 0], [1, 0], [0, 0], [0, 0]], [[0, 0], [0, 0], [0, 1], [0, 0]])
@@ -299,7 +320,7 @@ def zoo() -> bytes:
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
     elements = (_elements, _curves, _choices, _axes)
-    for part in (_wide, _convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
+    for part in (_wide, _bytes, _convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)
