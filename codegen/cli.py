@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -25,6 +25,12 @@ from codegen.plan import PlanOptions
 from codegen.planner import arena, order
 from codegen.planner.memory_modes import MODES
 from codegen.target import Kernels
+
+if TYPE_CHECKING:
+    pass
+
+if TYPE_CHECKING:
+    from codegen.verify.trace import Simulated
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -184,6 +190,13 @@ def build_command(
     help="Where to run; all: on the host and on the board's emulator if it has one.",
 )
 @click.option("--sanitize", is_flag=True, help="Host build with address and undefined sanitizers.")
+@click.option(
+    "--timeline",
+    "timeline_path",
+    type=PATH,
+    help="For a board with an NPU: write when CPU, NPU and DMA work, in Chrome's trace format; a "
+    "picture goes beside it (.svg).",
+)
 @build_options
 @JSON
 @click.pass_context
@@ -197,6 +210,7 @@ def verify_command(
     npz: Path | None,
     target: str,
     sanitize: bool,
+    timeline_path: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -215,6 +229,22 @@ def verify_command(
         click.echo("\n".join(result.lines()))
     if not result.equal:
         context.exit(1)
+    if timeline_path is not None:
+        _write_timeline(timeline_path, result.simulated)
+
+
+def _write_timeline(path: Path, simulated: Simulated | None) -> None:
+    """The trace and its picture.
+
+    Raises:
+        CodegenError: if nothing was simulated, or a file cannot be written.
+    """
+    from codegen.npu.figures import chrome_trace
+
+    if simulated is None:
+        raise CodegenError("--timeline needs a board with an NPU, simulated on the host")
+    write_file(path, json.dumps(chrome_trace(simulated.npu, simulated.events)) + "\n")
+    write_file(path.with_suffix(".svg"), simulated.svg())
 
 
 @cli.command("bench")

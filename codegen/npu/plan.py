@@ -10,9 +10,9 @@ from codegen.errors import OverBudget
 from codegen.graph import Graph, Node
 from codegen.npu import steps as npu_steps
 from codegen.npu.builder import Builder
+from codegen.npu.cache import CacheKeeper
 from codegen.npu.issue import Act, Action, Issue
 from codegen.npu.network import Network, Step, network
-from codegen.npu.program import Way
 from codegen.npu.roll import Node as RollNode
 from codegen.npu.roll import roll
 from codegen.npu.schedule import Schedule
@@ -266,7 +266,7 @@ def _layers(context: _Context, places: Places, buffers: list[Buffer]) -> Iterato
         npu.builder.program, npu.issue, npu.builder.packed, in_memory
     )
     tickets = translation.tickets()
-    cache = _Cache(context, buffers)
+    cache = CacheKeeper(context.board, npu.network, buffers)
     shares = _shares(context)
     steps = {s.node.index: s for s in npu.network.steps}
     final = max((context.position[n] for n in steps), default=-1)
@@ -277,7 +277,7 @@ def _layers(context: _Context, places: Places, buffers: list[Buffer]) -> Iterato
             continue
         step = steps[node.index]
         found = _steps(context, step, shares.get(number, []), translation, tickets, places, cache)
-        end = tuple(cache.at_end()) if number == final else ()
+        end = roll(cache.at_end()) if number == final else ()
         yield Layer(node, lowered, (*found, *end), (), _note(context, step))
 
 
@@ -298,7 +298,7 @@ def _steps(
     translation: npu_steps.Translation,
     tickets: Mapping[int, int],
     places: Places,
-    cache: _Cache,
+    cache: CacheKeeper,
 ) -> Iterator[PlanStep]:
     """Rolled actions, with the kernels of a CPU operator where its turn comes."""
     before = [a for a in actions if a.act is not Act.CPU]
@@ -307,7 +307,7 @@ def _steps(
         yield from roll(cache.before_cpu(step))
         for call in context.lowered[step.node.index].calls:
             yield from _cpu_steps(context, step.node, call, places)
-        yield from roll(cache.after_cpu(step))
+        cache.after_cpu(step, scratch_name(step.node))
 
 
 def _cpu_steps(context: _Context, node: Node, call: Call, places: Places) -> tuple[PlanStep, ...]:
@@ -319,64 +319,12 @@ def _with_cache(
     translation: npu_steps.Translation,
     actions: list[Action],
     tickets: Mapping[int, int],
-    cache: _Cache,
+    cache: CacheKeeper,
 ) -> Iterator[RollNode]:
     for action in actions:
         if action.act is Act.DMA_START:
             yield from cache.before_transfer(translation.program.transfers[action.number])
         yield from npu_steps.nodes(translation, [action], tickets)
-
-
-class _Cache:
-    """Which buffers in cacheable memory need maintenance before whom.
-
-    Before the first load of what the CPU has written: clean. Before the first store of a tensor:
-    invalidate, since lines may be dirty. Before the CPU (or the caller) reads what was stored:
-    invalidate.
-    """
-
-    def __init__(self, context: _Context, buffers: list[Buffer]) -> None:
-        net = context.npu.network
-        cacheable = {m.name for m in context.board.memories if m.cacheable}
-        if context.board.cache is None or not context.board.cache.write_back:
-            cacheable = set()
-        outside = bool(cacheable)
-        self._names = {
-            t: b.name
-            for b in buffers
-            for t in b.tensors
-            if b.memory in cacheable or (outside and b.home is not Home.ARENA)
-        }
-        by_npu = {s.writes[0] for s in net.steps if s.work is not None}
-        self._stored = {t for t in by_npu if t in self._names}
-        self._dirty = {t for t in self._names if t not in by_npu}
-        self._fresh = set(self._stored)
-        self._stale = set(self._stored)
-        self._outputs = [t for t in net.outputs if t in self._stored]
-
-    def before_transfer(self, transfer: object) -> Iterator[RollNode]:
-        from codegen.npu.program import Transfer
-
-        assert isinstance(transfer, Transfer)
-        t = transfer.tensor
-        if transfer.way is Way.STORE and t in self._fresh:
-            self._fresh.discard(t)
-            yield npu_steps.cache_node(False, self._names[t])
-        if transfer.way is Way.LOAD and t in self._dirty:
-            self._dirty.discard(t)
-            yield npu_steps.cache_node(True, self._names[t])
-
-    def before_cpu(self, step: Step) -> list[RollNode]:
-        stale = [t for t in step.reads if t in self._stale]
-        self._stale -= set(stale)
-        return [npu_steps.cache_node(False, self._names[t]) for t in stale]
-
-    def after_cpu(self, step: Step) -> list[RollNode]:
-        return []
-
-    def at_end(self) -> Iterator[PlanStep]:
-        stale = [t for t in self._outputs if t in self._stale]
-        yield from roll([npu_steps.cache_node(False, self._names[t]) for t in stale])
 
 
 def _note(context: _Context, step: Step) -> str:

@@ -6,9 +6,9 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from codegen.errors import ToolError
@@ -32,11 +32,13 @@ def build_host_program(
     sanitize: bool = False,
     taps: bool = False,
     timeout: float = 60.0,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> "HostProgram":
     """Compile `models` into one program of this machine, with every warning an error.
 
     `flags` come last and so override the others. `sanitize` adds the address and undefined
     behaviour sanitizers, `taps` lets runs report inner tensors. `timeout` is in seconds per run.
+    `environment` is added to the program's own.
     Raises ToolError with the compiler's first complaint.
     """
     recipe = Recipe(
@@ -48,7 +50,7 @@ def build_host_program(
         simulated=True,
     )
     path = compile_program(models, recipe, workdir, taps=taps)
-    return HostProgram(path, tuple(models), timeout)
+    return HostProgram(path, tuple(models), timeout, environment)
 
 
 class HostProgram:
@@ -57,7 +59,14 @@ class HostProgram:
     A context manager: leaving it ends the process. After a failed run the next one starts anew.
     """
 
-    def __init__(self, path: Path, models: tuple[GeneratedSources, ...], timeout: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        models: tuple[GeneratedSources, ...],
+        timeout: float,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._environment = dict(environment)
         self.path = path
         self.models = models
         self._timeout = timeout
@@ -97,7 +106,7 @@ class HostProgram:
         deadline = time.monotonic() + self._timeout
         try:
             if self._child is None:
-                self._child = _Child(self.path)
+                self._child = _Child(self.path, self._environment)
                 self._child.expect(deadline)
                 read_calibration(self._child.read)
             self._child.expect(deadline)
@@ -124,10 +133,10 @@ class _Ended(Exception):
 class _Child:
     """The process and its pipes; reading and writing stop at a deadline (monotonic seconds)."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, own: Mapping[str, str]) -> None:
         self._errors = path.with_suffix(".stderr")
         # The generated code has no heap, and looking for leaks fails where ptrace is forbidden.
-        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **own}
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 [str(path.resolve())],

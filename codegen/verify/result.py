@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from codegen.verify.trace import Simulated
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -32,7 +34,8 @@ class Difference:
 class TargetResult:
     """One machine: `error` says why it could not run or what it broke, None if all is well.
 
-    `largest_gap` is the largest difference in a float output, within what counts as equal.
+    `largest_gap` is the largest difference in a float output, within what counts as equal;
+    `simulated` is what NPU and DMA did when they were simulated.
     """
 
     name: str
@@ -45,6 +48,7 @@ class TargetResult:
     stack_bytes: int | None = None
     instructions: int | None = None
     accuracy: float | None = None
+    simulated: Simulated | None = None
 
     @property
     def equal(self) -> bool:
@@ -84,11 +88,18 @@ class VerifyResult:
             "bytes_compared": sum(t.bytes_compared for t in self.targets),
             "first_difference": difference and {**vars(difference), "line": difference.line()},
             "targets": {t.name: t.to_json() for t in self.targets},
+            **({"timeline": self.simulated.figures.to_json()} if self.simulated else {}),
         }
 
     def lines(self) -> list[str]:
         """The result for people, a line or two per target."""
-        return [line for target in self.targets for line in _target_lines(target)]
+        lines = [line for target in self.targets for line in _target_lines(target)]
+        return [*lines, *(self.simulated.figures.lines() if self.simulated else ())]
+
+    @property
+    def simulated(self) -> Simulated | None:
+        """What the simulated hardware did, on a board with an NPU."""
+        return next((t.simulated for t in self.targets if t.simulated), None)
 
 
 def _target_lines(target: TargetResult) -> list[str]:

@@ -27,6 +27,7 @@ from codegen.verify.program import build_host_program
 from codegen.verify.reference import Reference
 from codegen.verify.result import Difference, TargetResult
 from codegen.verify.sources import GeneratedSources, Request, RunResult
+from codegen.verify.trace import TRACE_VARIABLE, read_trace
 
 Array = NDArray[Any]
 Progress = Callable[[str], None]
@@ -131,12 +132,20 @@ def verify_host(
     try:
         with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
             progress("host: compiling")
+            trace = Path(folder) / "trace.txt"
             program = build_host_program(
-                [sources_of(session.build)], Path(folder), sanitize=sanitize, flags=flags
+                [sources_of(session.build)],
+                Path(folder),
+                sanitize=sanitize,
+                flags=flags,
+                environment={TRACE_VARIABLE: str(trace)},
             )
             with program:
                 runs = (program.run(0, _raw(c), reset=False) for c, _ in _repeated(session.cases))
                 result = _compare_runs(session, result, runs, progress)
+            npu = session.build.plan.npu
+            if npu is not None and result.equal:
+                result = replace(result, simulated=read_trace(trace, npu))
         return _verify_taps(session, result, progress)
     except ToolError as error:
         return replace(result, error=str(error))

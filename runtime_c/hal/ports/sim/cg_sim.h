@@ -14,8 +14,8 @@ typedef struct {
     int64_t cpu_cycles;
 } cg_sim_layer;
 
-/* Called around every layer. The second one lets the CPU's time go by. */
-void cg_sim_before_layer(int32_t index, const cg_sim_layer *layer);
-void cg_sim_after_layer(const cg_sim_layer *layer);
+/* Called around every layer, with all layers of the model. The second one lets the CPU's time go by. */
+void cg_sim_before_layer(const cg_sim_layer *layers, int32_t index);
+void cg_sim_after_layer(const cg_sim_layer *layers, int32_t index);
 
 #endif

@@ -15,6 +15,7 @@ static int64_t channel_free[SIM_DMA_CHANNELS];
 static int64_t bus_free, npu_end;
 static int64_t ends[SIM_DMA_QUEUE];
 static int32_t tickets[SIM_DMA_QUEUE];
+static int64_t commands, cpu_layers;
 static FILE *trace;
 
 static const double load_rate[] = {SIM_LOAD_RATES};
@@ -23,7 +24,7 @@ static const double store_rate[] = {SIM_STORE_RATES};
 void sim_clock_open(void)
 {
     const char *path = getenv("CG_SIM_TRACE");
-    sim_now = bus_free = npu_end = 0;
+    sim_now = bus_free = npu_end = commands = cpu_layers = 0;
     for (int32_t i = 0; i < SIM_DMA_CHANNELS; i++) {
         channel_free[i] = 0;
     }
@@ -139,8 +140,6 @@ static int64_t compute_cycles(const cg_npu_command *c)
     }
 }
 
-static int64_t commands;
-
 void sim_clock_npu(const cg_npu_command *c)
 {
     npu_end = sim_now + SIM_NPU_START + compute_cycles(c);
@@ -155,7 +154,7 @@ void sim_clock_npu_wait(void)
 void sim_clock_cpu(int64_t cycles)
 {
     if (cycles > 0) {
-        record("cpu", 0, sim_now, sim_now + cycles, 0);
+        record("cpu", cpu_layers++, sim_now, sim_now + cycles, 0);
         sim_now += cycles;
     }
 }

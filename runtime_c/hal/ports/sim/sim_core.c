@@ -59,15 +59,15 @@ int32_t sim_position(const char *what, const void *start, int64_t bytes)
     return (int32_t)(at - base);
 }
 
-void cg_sim_before_layer(int32_t index, const cg_sim_layer *layer)
+void cg_sim_before_layer(const cg_sim_layer *layers, int32_t index)
 {
     layer_index = index;
-    layer_name = layer->name;
+    layer_name = layers[index].name;
 }
 
-void cg_sim_after_layer(const cg_sim_layer *layer)
+void cg_sim_after_layer(const cg_sim_layer *layers, int32_t index)
 {
-    sim_clock_cpu(layer->cpu_cycles);
+    sim_clock_cpu(layers[index].cpu_cycles);
 }
 
 int32_t cg_hal_open(void *scratchpad, int32_t bytes)
