@@ -45,6 +45,11 @@ def is_dense(tensor: Tensor, layout: Layout) -> bool:
     )
 
 
+def starts_densely(tensor: Tensor, layout: Layout) -> bool:
+    """Whether the tensor lies without gaps at the start of its buffer."""
+    return layout.offset == 0 and is_dense(tensor, layout)
+
+
 def covered(layout: Layout, extent: Map, element: int, size: int) -> NDArray[np.bool_]:
     """Which of the `size` bytes of the buffer hold a map of `extent` elements."""
     n, h, w, c = extent

@@ -298,7 +298,8 @@ class PlanOptions:
 class Plan:
     """Everything the emitter prints. Layers stand in execution order.
 
-    `lower_bound` is what the arenas need at least, given which buffers lie in which memory;
+    `lower_bound` is what the arenas need at least, given which buffers lie in which memory, and
+    `counted_bound` what they need for the most bytes live at once;
     `proven` says that no offsets are better than those of `arena_bytes`; `arena_seconds` is what
     finding them took. `branches` are the pairs of buffers of the arena strategy `pingpong`; `npu`
     is the schedule of a board with an NPU.
@@ -317,6 +318,7 @@ class Plan:
     layouts: Mapping[int, Layout]
     arena_bytes: Mapping[str, int]
     lower_bound: int
+    counted_bound: int
     proven: bool
     memories: Mapping[str, MemoryUse]
     branches: tuple[tuple[BranchBuffer, BranchBuffer], ...]

@@ -40,6 +40,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
         "arena": plan.arena_strategy,
         "memory": plan.options.memory,
         "lower_bound_bytes": plan.lower_bound,
+        "bound_by": "count" if plan.lower_bound == plan.counted_bound else "search",
         "memories": [
             {
                 "name": m.name,

@@ -109,10 +109,7 @@ def plan_model(
     Raises:
         OverBudget: if not even the best plan fits the board.
     """
-    graph = model.main
-    with suppress(CodegenError):
-        graph = simplify(graph)
-    graph = with_plain_types(graph)
+    graph = _plannable(model)
     progress("finding orders")
     prepared, refused = _prepared(graph, board, options)
     strategies = []
@@ -131,6 +128,24 @@ def plan_model(
         ) from None
     orders = tuple(prepared.plain.orders.values())
     return Planning(plan, orders, tuple(strategies), refused)
+
+
+def chosen_plan(model: Model, board: Board, options: PlanOptions) -> Plan:
+    """The plan alone, of any valid model.
+
+    Raises:
+        OverBudget: if it does not fit the board.
+    """
+    prepared, _ = _prepared(_plannable(model), board, options)
+    return plan_prepared(board, options, prepared)
+
+
+def _plannable(model: Model) -> Graph:
+    """The main graph after the passes, if they take it, with sizes for all tensors."""
+    graph = model.main
+    with suppress(CodegenError):
+        graph = simplify(graph)
+    return with_plain_types(graph)
 
 
 def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepared, dict[int, str]]:

@@ -8,7 +8,7 @@ lower bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from codegen.planner.blocks import (
     NO_SPACING,
@@ -18,6 +18,7 @@ from codegen.planner.blocks import (
     Region,
     Solution,
     Spacing,
+    lower_bound,
     validate,
 )
 from codegen.planner.first_fit import greedy
@@ -71,10 +72,25 @@ def allocate(
         places=places,
         bytes=sum(p.bytes for p in packed.values()),
         lower_bound=sum(p.lower_bound for p in packed.values()),
+        counted_bound=_counted(blocks, regions, packed, spacing),
         proven=all(p.proven for p in packed.values()),
         strategy=_came_to(packed.values()) if strategy == "auto" else strategy,
         seconds=time.perf_counter() - start,
         pairs=tuple(pair for p in packed.values() for pair in p.pairs),
+    )
+
+
+def _counted(
+    blocks: Sequence[Block],
+    regions: Sequence[Region],
+    packed: Mapping[str, Packing],
+    spacing: Spacing,
+) -> int:
+    """Most bytes live at once, summed over the memories."""
+    return sum(
+        lower_bound([b for b in blocks if b.name in packing.offsets], r.alignment, spacing)[0]
+        for r in regions
+        if (packing := packed.get(r.name))
     )
 
 

@@ -163,6 +163,7 @@ class Solution:
     Attributes:
         bytes: from the start of each memory to the end of its highest block.
         lower_bound: below which no offsets in the same memories can come.
+        counted_bound: most bytes live at once; a search may have raised the bound above that.
         proven: whether `bytes` is known to be the least.
         strategy: the one whose offsets these are; with `auto`, the one it came to.
         seconds: what the search took.
@@ -172,6 +173,7 @@ class Solution:
     places: Mapping[str, Place]
     bytes: int
     lower_bound: int
+    counted_bound: int
     proven: bool
     strategy: str
     seconds: float = field(default=0.0, compare=False)

@@ -8,7 +8,7 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
 from codegen.npu.plan import plan_npu
-from codegen.ops.base import Lowered, form_cost
+from codegen.ops.base import Call, Lowered, form_cost
 from codegen.plan import (
     BranchBuffer,
     Constant,
@@ -83,6 +83,7 @@ def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Pla
         layouts=placed.storage.layouts,
         arena_bytes=arena_bytes,
         lower_bound=placed.solution.lower_bound,
+        counted_bound=placed.solution.counted_bound,
         proven=placed.solution.proven,
         memories=_memory_use(board, arena_bytes, constants),
         branches=branches,
@@ -128,13 +129,19 @@ def _forms(lean: Placement, node: Node, taken: Mapping[int, int]) -> tuple[Form,
         return ()
     return tuple(
         Form(
-            kernels=tuple(call.kernel for call in calls),
+            kernels=tuple(dict.fromkeys(k for call in calls for k in _kernels(call))),
             scratch=max((call.scratch for call in calls), default=0),
             cost=form_cost(calls),
             taken=number == taken[node.index],
         )
         for number, calls in enumerate(lean.lowered[node.index].forms)
     )
+
+
+def _kernels(call: Call) -> Iterator[str]:
+    """The functions that run for a call: those that gather rows, then its own."""
+    yield from (copy.kernel for gather in call.gathers for copy in gather.copies)
+    yield call.kernel
 
 
 def _form_note(forms: Sequence[Form]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.graph import Graph, Node
-from codegen.layout import dense_layout
+from codegen.layout import starts_densely
 from codegen.ops.base import Access, Alias, Call, nhwc
 from codegen.planner.distance import distance_above, distance_below
 from codegen.planner.storage import Storage
@@ -89,5 +89,5 @@ def _is_whole(graph: Graph, storage: Storage, access: Access) -> bool:
     return (
         access.box is None
         and access.map == nhwc(tensor.shape)
-        and storage.layouts[access.tensor] == dense_layout(tensor)
+        and starts_densely(tensor, storage.layouts[access.tensor])
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from codegen.graph import Graph, Node
-from codegen.layout import Layout, dense_layout, is_dense
+from codegen.layout import Layout, dense_layout, is_dense, starts_densely
 from codegen.ops.base import Access, Lowered, Map, nhwc
 from codegen.plan import PlanOptions
 from codegen.planner.order_problem import Traits, callers_tensors, lowered_traits
@@ -149,6 +149,10 @@ class Sharing:
             live[position + 1] += traits.scratch - self._saved(position, traits, of_root)
         return int(live.max(initial=0))
 
+    def _starts_densely(self, t: int) -> bool:
+        layout = self.layout(t)
+        return layout is not None and starts_densely(self.graph.tensors[t], layout)
+
     def _saved(self, position: int, traits: Traits, groups: Mapping[int, Group]) -> int:
         """What the output of a node may share with an input that dies there.
 
@@ -164,7 +168,7 @@ class Sharing:
                 and source is not None
                 and result in groups
                 and source.last == position == groups[result].first
-                and self.layout(t) == dense_layout(self.graph.tensors[t])
+                and self._starts_densely(t)
             )
             best = saved if lags else best
         return best

@@ -198,6 +198,7 @@ class PlanWriter:
             "order": "model",
             "arena": "hand",
             "memory": "min",
+            "bound_by": "count",
             "lower_bound_bytes": 0,
             "memories": [
                 {"name": "ram", "kind": "ram", "arena_bytes": arena, "used": arena} | memory,

@@ -237,6 +237,7 @@ class Document(_Model):
     arena: StrictStr
     memory: StrictStr
     lower_bound_bytes: Bytes
+    bound_by: Literal["count", "search"]
     memories: tuple[Memory, ...]
     inputs: tuple[Count, ...]
     outputs: tuple[Count, ...]
