@@ -138,6 +138,7 @@ def _assemble(context: _Context, order: str, buffers: list[Buffer], solution: So
         layouts={},
         arena_bytes=arena_bytes,
         lower_bound=solution.lower_bound,
+        counted_bound=solution.counted_bound,
         proven=solution.proven,
         memories={m.name: MemoryUse(used[m.name], m.usable) for m in board.memories},
         branches=(),
