@@ -11,6 +11,7 @@ from functools import cache
 from codegen.errors import CodegenError, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.twins import with_twins
 from codegen.target import Target
 
 _KINDS_NAMED = 4
@@ -44,7 +45,7 @@ def lower(context: OpContext) -> Lowered:
             f"convert the model with a converter that writes version {spec.max_version} or lower",
         )
     _require_layout(context)
-    return spec.lower(context)
+    return with_twins(spec.lower(context), context.target)
 
 
 def _way_out(node: Node) -> str:
