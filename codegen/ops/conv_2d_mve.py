@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.graph import Tensor
 from codegen.ops.base import Alias, Call, OpContext, whole
-from codegen.ops.packing_mve import BLOCK, Requantisation, layer_params, twice_rounded
+from codegen.ops.packing_mve import BLOCK, LANES, Requantisation, layer_params, twice_rounded
 from codegen.ops.requantize import (
     bias_table,
     channel_scales,
@@ -47,12 +49,12 @@ def dense_call(
     """The form of least instructions for filters[co,kh,kw,ci]."""
     input_zero = context.require_quant(x).zero_point
     bias = convolution_bias(context, len(filters))
-    pixels, channels = y.elements // y.shape[3], y.shape[3]
+    reading = _reading(x, y, view)
+    if reading.by_columns:
+        filters = filters.swapaxes(1, 2)
     depth = view.h.kernel * view.w.kernel * x.shape[3]
-    direct = _reads_pixels_in_place(view)
-    patches = 0 if direct else patch_cost(pixels, view, x)
     return Call(
-        kernel="cg_conv_2d_1x1_mve_s8" if direct else "cg_conv_2d_mve_s8",
+        kernel=reading.kernel,
         header="cg_conv_2d_mve.h",
         args="cg_conv_2d_mve_args",
         params=(
@@ -64,9 +66,35 @@ def dense_call(
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
-        scratch=0 if direct else 2 * (depth + PATCH_SLACK),
-        cost=dot_cost(pixels, channels, depth) + patches,
+        scratch=reading.scratch,
+        cost=dot_cost(y.elements // y.shape[3], y.shape[3], depth) + reading.cost,
     )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How windows become runs of bytes: the kernel, its scratch memory, instructions."""
+
+    kernel: str
+    scratch: int = 0
+    cost: int = 0
+    by_columns: bool = False
+
+
+def _reading(x: Tensor, y: Tensor, view: Window) -> _Reading:
+    if _reads_pixels_in_place(view):
+        return _Reading("cg_conv_2d_1x1_mve_s8")
+    kernel_h, kernel_w, channels = view.h.kernel, view.w.kernel, x.shape[3]
+    if channels % LANES == 0 and view.w.dilation == 1:
+        columns = (view.w.out - 1) * view.w.stride + kernel_w
+        scratch = columns * kernel_h * channels
+        per_row = kernel_h * columns * (3 + 2 * channels // LANES)
+        rows = x.shape[0] * view.h.out
+        return _Reading("cg_conv_2d_columns_mve_s8", scratch, rows * per_row, by_columns=True)
+    patch = kernel_h * kernel_w * channels
+    per_pixel = kernel_h * (8 + 3 * -(-kernel_w * channels // LANES))
+    pixels = y.elements // y.shape[3]
+    return _Reading("cg_conv_2d_mve_s8", 2 * (patch + PATCH_SLACK), pixels * per_pixel)
 
 
 def _reads_pixels_in_place(view: Window) -> bool:
@@ -81,12 +109,6 @@ def dot_cost(pixels: int, channels: int, depth: int) -> int:
     """Instructions of the products and of rounding, per two pixels and four channels."""
     blocks = -(-pixels // 2) * -(-channels // BLOCK)
     return blocks * (14 * -(-depth // 16) + 24)
-
-
-def patch_cost(pixels: int, view: Window, x: Tensor) -> int:
-    """Instructions of copying windows."""
-    row = view.w.kernel * x.shape[3]
-    return pixels * view.h.kernel * (12 + 2 * -(-row // 16))
 
 
 def convolution_requantisation(

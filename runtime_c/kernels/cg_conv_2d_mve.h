@@ -2,8 +2,13 @@
  *
  * CONV_2D, int8, for Helium: packed weights (see cg_mve.h), two pixels by four channels at a time.
  *
- * A 1x1 filter reads its pixels where they are. For any other the window of an output pixel is
- * copied into one run of bytes, the patch, with the input's zero point where it leaves the map.
+ * A 1x1 filter reads its pixels where they are. For any other the window of an output pixel has to
+ * become one run of bytes, with the input's zero point where it leaves the map:
+ *
+ * By columns, for whole vectors of channels: the input rows of an output row are copied column by
+ * column. A window, column by column, is then a run of that copy, which neighbours share.
+ *
+ * By patches, for any input: every window is copied on its own, row by row.
  */
 #ifndef CG_CONV_2D_MVE_H
 #define CG_CONV_2D_MVE_H
@@ -44,18 +49,27 @@ CG_KERNEL void cg_conv_2d_1x1_mve_s8(const cg_conv_2d_mve_args *a, const cg_src 
 CG_KERNEL int8_t *cg_conv_2d_mve_row(const cg_conv_2d_mve_args *a, const cg_src *x, int32_t iy,
                                      int32_t ix, int8_t *to)
 {
-    const int32_t last = ix + (a->filter_w - 1) * a->dilation_w;
+    const int8_t zero = (int8_t)a->input_zero;
+    const int32_t c = a->in_c, taps = a->filter_w;
     if (iy < 0 || iy >= a->in_h) {
-        return cg_mve_fill(to, (int8_t)a->input_zero, a->filter_w * a->in_c);
+        return cg_mve_fill(to, zero, taps * c);
     }
-    if (ix >= 0 && last < a->in_w && a->dilation_w == 1 && x->pixel == a->in_c) {
-        return cg_mve_copy(to, (const int8_t *)cg_at(x, iy, ix), a->filter_w * a->in_c);
+    if (a->dilation_w == 1 && x->pixel == c) {
+        const int32_t before = cg_clamp(-ix, 0, taps), after = cg_clamp(ix + taps - a->in_w, 0, taps);
+        const int8_t *from = (const int8_t *)cg_at(x, iy, cg_max(ix, 0));
+        if (before + after == 0) {
+            return cg_mve_copy(to, from, taps * c);
+        }
+        to = cg_mve_fill(to, zero, before * c);
+        to = cg_mve_copy(to, from, (taps - before - after) * c);
+        return cg_mve_fill(to, zero, after * c);
     }
-    for (int32_t col = ix; col <= last; col += a->dilation_w) {
+    for (int32_t k = 0; k < taps; k++) {
+        const int32_t col = ix + k * a->dilation_w;
         if (col < 0 || col >= a->in_w) {
-            to = cg_mve_fill(to, (int8_t)a->input_zero, a->in_c);
+            to = cg_mve_fill(to, zero, c);
         } else {
-            to = cg_mve_copy(to, (const int8_t *)cg_at(x, iy, col), a->in_c);
+            to = cg_mve_copy(to, (const int8_t *)cg_at(x, iy, col), c);
         }
     }
     return to;
@@ -84,6 +98,56 @@ CG_KERNEL void cg_conv_2d_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x, 
             cg_conv_2d_mve_patch(second, a, x, oy, other);
             cg_mve_two_pixels(&a->layer, r, first, second, (int8_t *)cg_put(y, oy, ox),
                               (int8_t *)cg_put(y, oy, other));
+        }
+    }
+}
+
+/* One input row of every column; column 0 of the copy is input column ix. */
+CG_KERNEL void cg_conv_2d_mve_lay_row(const cg_conv_2d_mve_args *a, const cg_src *x, int32_t iy,
+                                      int32_t ix, int8_t *to, int32_t columns)
+{
+    const int32_t c = a->in_c, step = a->filter_h * c;
+    const int32_t inside = iy >= 0 && iy < a->in_h;
+    const int32_t first = inside ? cg_clamp(-ix, 0, columns) : columns;
+    const int32_t end = inside ? cg_clamp(a->in_w - ix, first, columns) : columns;
+    for (int32_t k = 0; k < first; k++) {
+        cg_mve_fill(to + k * step, (int8_t)a->input_zero, c);
+    }
+    if (first < end) {
+        const int8_t *from = (const int8_t *)cg_at(x, iy, ix + first);
+        for (int32_t k = first; k < end; k++) {
+            cg_mve_copy(to + k * step, from, c);
+            from += x->pixel;
+        }
+    }
+    for (int32_t k = end; k < columns; k++) {
+        cg_mve_fill(to + k * step, (int8_t)a->input_zero, c);
+    }
+}
+
+/* By columns; in_c is a multiple of 16, dilation_w is 1, weights are [filter column][filter row].
+ * Scratch: all columns that an output row reads. */
+CG_KERNEL void cg_conv_2d_columns_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x,
+                                         const cg_dst *y, const cg_range *r, void *scratch)
+{
+    const int32_t c = a->in_c;
+    const int32_t columns = (r->x1 - r->x0 - 1) * a->stride_w + a->filter_w;
+    const int32_t ix = r->x0 * a->stride_w - a->pad_left;
+    const int32_t step = a->stride_w * a->filter_h * c;
+    for (int32_t oy = r->y0; oy < r->y1; oy++) {
+        const int8_t *window = (const int8_t *)scratch;
+        for (int32_t ky = 0; ky < a->filter_h; ky++) {
+            const int32_t iy = oy * a->stride_h - a->pad_top + ky * a->dilation_h;
+            cg_conv_2d_mve_lay_row(a, x, iy, ix, (int8_t *)scratch + ky * c, columns);
+        }
+        int32_t ox = r->x0;
+        for (; ox + 1 < r->x1; ox += 2) {
+            cg_mve_two_pixels(&a->layer, r, window, window + step, (int8_t *)cg_put(y, oy, ox),
+                              (int8_t *)cg_put(y, oy, ox + 1));
+            window += 2 * step;
+        }
+        if (ox < r->x1) {
+            cg_mve_one_pixel(&a->layer, r, window, (int8_t *)cg_put(y, oy, ox));
         }
     }
 }
