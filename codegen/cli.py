@@ -320,12 +320,13 @@ def inspect_command(
     """Show what is in a model and what it costs."""
     from codegen.engine_table import engine_dict, engine_lines, engine_rows
     from codegen.inspection import inspect_model, inspection_dict, inspection_text
+    from codegen.planning import concatenations
     from codegen.support import unsupported_operators
 
     model = load_model(model_path, batch=batch)
     board = boards.load_board(board_name) if board_name else None
     refused = unsupported_operators(model.main)
-    report = inspect_model(model, model_path.stem, refused)
+    report = inspect_model(model, model_path.stem, refused, concatenations(model))
     rows = engine_rows(model.main, board) if board else ()
     if as_json:
         engines = {"engines": engine_dict(rows, board)} if board else {}

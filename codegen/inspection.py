@@ -51,6 +51,14 @@ class OperatorInfo:
 
 
 @dataclass(frozen=True)
+class JoinInfo:
+    """A concatenation of the main subgraph, and what a plan with default options makes of it."""
+
+    index: int
+    way: str
+
+
+@dataclass(frozen=True)
 class Inspection:
     """The whole report; all sizes in bytes.
 
@@ -66,6 +74,7 @@ class Inspection:
     outputs: tuple[TensorInfo, ...]
     variables: tuple[TensorInfo, ...]
     operators: tuple[OperatorInfo, ...]
+    joins: tuple[JoinInfo, ...]
     subgraphs: int
     macs: int
     weights_bytes: int
@@ -78,6 +87,7 @@ def inspect_model(
     model: Model,
     name: str,
     unsupported: Mapping[int, str] = MappingProxyType({}),
+    joins: Mapping[int, str] = MappingProxyType({}),
 ) -> Inspection:
     """Gather the report.
 
@@ -86,6 +96,7 @@ def inspect_model(
         name: what the report calls it.
         unsupported: why code cannot be written for an operator of the main subgraph, by its index
             in the file.
+        joins: what becomes of concatenations, by index.
     """
     counted: set[int] = set()  # buffers whose bytes an operator has been charged with
     operators = [
@@ -104,6 +115,7 @@ def inspect_model(
         outputs=_infos(model.main.tensors[i] for i in model.main.outputs),
         variables=_infos(variables),
         operators=tuple(operators),
+        joins=tuple(JoinInfo(index, way) for index, way in sorted(joins.items())),
         subgraphs=len(model.graphs),
         macs=sum(o.macs for o in operators),
         weights_bytes=sum(_constants(t for graph in model.graphs for t in graph.tensors).values()),
@@ -207,10 +219,18 @@ def inspection_text(report: Inspection) -> str:
         "",
         *_table(_HEADER, [_row(o, report.subgraphs > 1) for o in report.operators], "<<<<>>>"),
         *_remarks(report.operators),
+        *_join_lines(report.joins),
         "",
         *_totals(report),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _join_lines(joins: Sequence[JoinInfo]) -> Iterator[str]:
+    if joins:
+        yield ""
+        yield "concatenations, as a plan for the host makes them:"
+        yield from (f"  op {join.index}: {join.way}" for join in joins)
 
 
 _HEADER = ("", "op", "kind", "output", "MACs", "weights B", "live B")

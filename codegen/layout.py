@@ -53,12 +53,7 @@ def starts_densely(tensor: Tensor, layout: Layout) -> bool:
 def covered(layout: Layout, extent: Map, element: int, size: int) -> NDArray[np.bool_]:
     """Which of the `size` bytes of the buffer hold a map of `extent` elements."""
     n, h, w, c = extent
-    starts = (
-        layout.offset
-        + np.arange(n)[:, None, None] * layout.image
-        + np.arange(h)[None, :, None] * layout.row
-        + np.arange(w)[None, None, :] * layout.pixel
-    )
     mask = np.zeros(size, np.bool_)
-    mask[starts.reshape(-1, 1) + np.arange(c * element)] = True
+    strides = (layout.image, layout.row, layout.pixel, 1)
+    np.ndarray((n, h, w, c * element), np.bool_, mask, layout.offset, strides)[...] = True
     return mask

@@ -13,16 +13,18 @@ from typing import Any
 
 from codegen import ops
 from codegen.board_schema import Board
+from codegen.boards import load_board
 from codegen.emit.files import environment
 from codegen.errors import CodegenError, OverBudget
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
 from codegen.occupancy import peak_of
 from codegen.ops.base import Lowered
+from codegen.ops.opaque import SUMMARY as OPAQUE
 from codegen.ops.opaque import opaque, with_plain_types
 from codegen.passes import simplify
 from codegen.picture import arena_picture, buffer_label, short_label
-from codegen.plan import Plan, PlanOptions
+from codegen.plan import Layer, Plan, PlanOptions
 from codegen.planner.budget import with_advice
 from codegen.planner.build import plan_prepared
 from codegen.planner.candidates import Prepared, prepare
@@ -138,6 +140,25 @@ def chosen_plan(model: Model, board: Board, options: PlanOptions) -> Plan:
     """
     prepared, _ = _prepared(_plannable(model), board, options)
     return plan_prepared(board, options, prepared)
+
+
+def concatenations(model: Model) -> dict[int, str]:
+    """Operator index -> what becomes of a concatenation on the host: copied, in place, virtual.
+
+    None if the model is too large even for that.
+    """
+    try:
+        plan = chosen_plan(model, load_board("host"), PlanOptions())
+    except CodegenError:
+        return {}
+    joins = (layer for layer in plan.layers if layer.node.op == "CONCATENATION")
+    return {layer.node.index: _way(layer) for layer in joins}
+
+
+def _way(layer: Layer) -> str:
+    if layer.note or layer.lowered.summary == OPAQUE:
+        return layer.note or layer.lowered.summary
+    return "copied"
 
 
 def _plannable(model: Model) -> Graph:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from codegen.cli import cli
 from codegen.importer import load_model, parse_model
 from codegen.inspection import inspect_model, inspection_dict, inspection_text, live_bytes
 from tests import paths
 from tests.importer_models import conv_model, manifest
+from tests.planner.test_joins import swift_block
 from tests.tflite_builder import ModelBuilder
 
 
@@ -179,3 +182,14 @@ def test_figures_of_real_models(entry: dict[str, Any]) -> None:
 )
 def test_unbuildable_models_can_be_inspected(path: Path) -> None:
     assert inspect_model(load_model(path), path.stem).operators
+
+
+def test_what_becomes_of_concatenations(tmp_path: Path) -> None:
+    path = tmp_path / "swift.tflite"
+    path.write_bytes(swift_block())
+    text = CliRunner().invoke(cli, ["inspect", str(path)]).output
+    assert "concatenations, as a plan for the host makes them:" in text
+    assert "virtual: its readers gather the rows they need; stored, it " in text
+    document = json.loads(CliRunner().invoke(cli, ["inspect", str(path), "--json"]).output)
+    kinds = {o["index"] for o in document["operators"] if o["kind"] == "CONCATENATION"}
+    assert {join["index"] for join in document["joins"]} == kinds

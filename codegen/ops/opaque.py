@@ -12,7 +12,7 @@ from dataclasses import replace
 from codegen.graph import DType, Graph, Node, Tensor
 from codegen.ops.base import Access, Call, Lowered
 
-_SUMMARY = "cannot be built"
+SUMMARY = "cannot be built"
 
 
 def opaque(graph: Graph, node: Node, computed: Container[int]) -> Lowered:
@@ -22,7 +22,7 @@ def opaque(graph: Graph, node: Node, computed: Container[int]) -> Lowered:
     as state, lie in memory of their own.
     """
     if not node.outputs:
-        return Lowered(calls=(), summary=_SUMMARY)
+        return Lowered(calls=(), summary=SUMMARY)
     read = [t for t in dict.fromkeys(node.inputs) if t in computed]
     call = Call(
         kernel="",
@@ -32,7 +32,7 @@ def opaque(graph: Graph, node: Node, computed: Container[int]) -> Lowered:
         inputs=tuple(_whole(graph.tensors[t]) for t in read),
         outputs=tuple(_whole(graph.tensors[t]) for t in node.outputs),
     )
-    return Lowered(calls=(call,), summary=_SUMMARY)
+    return Lowered(calls=(call,), summary=SUMMARY)
 
 
 def _whole(tensor: Tensor) -> Access:
