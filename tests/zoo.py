@@ -56,6 +56,10 @@ def _floats(chain: _Chain, x: int) -> int:
     y = chain.op("DEPTHWISE_CONV_2D", [y, filters, bias], result(), **_SAME, depth_multiplier=1)
     size, spread = chain.constant(shape), weights((4, 3, 3, 4))
     y = chain.op("TRANSPOSE_CONV", [size, spread, y, bias], result(), **_SAME)
+    window = {**_SAME, "filter_height": 2, "filter_width": 2}
+    y = chain.op("L2_POOL_2D", [y], result(), **window)
+    y = chain.op("LOG_SOFTMAX", [y], result())
+    y = chain.op("L2_NORMALIZATION", [y], result())
     matrix = weights((4, 4))
     return chain.op("FULLY_CONNECTED", [y, matrix, bias], result(), keep_num_dims=True)
 
@@ -137,7 +141,7 @@ def _pools(chain: _Chain, x: int) -> int:
 def _elements(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> the same shape, through operators with one and two operands."""
     shape = (1, 4, 4, 6)
-    y = x
+    y = chain.op("L2_NORMALIZATION", [x], chain.result(shape, 1 / 128, 0))
     for kind in ("RELU", "RELU6", "HARD_SWISH"):
         y = chain.op(kind, [y], chain.result(shape))
     y = chain.op("LEAKY_RELU", [y], chain.result(shape), alpha=0.1)

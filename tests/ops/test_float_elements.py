@@ -1,4 +1,4 @@
-"""float32 arithmetic, activations and SOFTMAX: the reference's bits on a PC."""
+"""float32 arithmetic, activations, SOFTMAX and LOG_SOFTMAX: the reference's bits on a PC."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def binaries() -> list[FloatOp]:
 
 def softmaxes() -> list[FloatOp]:
     shapes = ((7,), (1, 1), (5, 37), (2, 3, 4), (2, 3, 4, 5), (2, 1, 3, 2, 5))
+    logarithms = [FloatOp("LOG_SOFTMAX", [shape], shape) for shape in shapes]
     return [
         FloatOp("SOFTMAX", [shape], shape, (), {"beta": beta})
         for shape, beta in zip(shapes, (1.0, 1.0, 0.3, 7.0, 1.0, 0.0), strict=True)
-    ]
+    ] + logarithms
 
 
 def activations() -> list[FloatOp]:

@@ -83,7 +83,7 @@ GRID: list[dict[str, Any]] = [
     for padding, act in (("SAME", "NONE"), ("VALID", "RELU6"))
     if padding == "SAME" or min(image) >= k
 ]
-OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D")
+OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
 
 
 def cases(op: str, sample: Callable[[Any, int], Any]) -> list[FloatOp]:

@@ -96,9 +96,10 @@ def _retyped(graph: Graph, node: Node, data: Tensor, dtype: DType) -> Graph:
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
     """Another type with a quantisation that it can have; constants keep their values."""
     quant = tensor.quant
-    symmetric = dtype is DType.INT16 or dtype.value.startswith("uint")
-    if symmetric and quant is not None:
-        quant = Quantization(quant.scales, tuple(0 for _ in quant.zero_points), quant.axis)
+    if quant is not None and (dtype is DType.INT16 or dtype.value.startswith("uint")):
+        same_code = tensor.dtype is DType.INT8 and dtype is DType.UINT8
+        zeros = tuple(zero + 128 if same_code else 0 for zero in quant.zero_points)
+        quant = Quantization(quant.scales, zeros, quant.axis)
     if quant is None:
         quant = Quantization((0.05,), (0,))
     if not tensor.is_constant:
