@@ -141,7 +141,9 @@ def _pools(chain: _Chain, x: int) -> int:
 def _elements(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> the same shape, through operators with one and two operands."""
     shape = (1, 4, 4, 6)
-    y = chain.op("L2_NORMALIZATION", [x], chain.result(shape, 1 / 128, 0))
+    matrix = chain.builder.tensor((6, 6), "int8", 0.05, 0, data=np.arange(36))
+    y = chain.op("BATCH_MATMUL", [x, matrix], chain.result(shape, 0.5))
+    y = chain.op("L2_NORMALIZATION", [y], chain.result(shape, 1 / 128, 0))
     for kind in ("RELU", "RELU6", "HARD_SWISH"):
         y = chain.op(kind, [y], chain.result(shape))
     y = chain.op("LEAKY_RELU", [y], chain.result(shape), alpha=0.1)

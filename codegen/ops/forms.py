@@ -10,6 +10,7 @@ from codegen.ops.base import Access, Alias, OpContext, Param, all_rows, whole
 from codegen.ops.spatial import Window
 
 Params = tuple[tuple[str, Param], ...]
+ParamsOf = Callable[[OpContext, Tensor, Tensor, Tensor, int], Params]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Form:
     kernel: str
     header: str
     args: str
-    params: Callable[[OpContext, Tensor, Tensor, Tensor, int], Params]
+    params: ParamsOf
     quantises: bool = False
 
     def scratch(self, elements: int) -> int:
