@@ -325,9 +325,9 @@ def inspect_command(
 
     model = load_model(model_path, batch=batch)
     board = boards.load_board(board_name) if board_name else None
-    refused = unsupported_operators(model.main)
+    refused = unsupported_operators(model)
     report = inspect_model(model, model_path.stem, refused, concatenations(model))
-    rows = engine_rows(model.main, board) if board else ()
+    rows = engine_rows(model, board) if board else ()
     if as_json:
         engines = {"engines": engine_dict(rows, board)} if board else {}
         click.echo(json.dumps(inspection_dict(report) | engines, indent=2))

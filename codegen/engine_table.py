@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from codegen import ops
 from codegen.board_schema import Board
-from codegen.errors import CodegenError
-from codegen.graph import Graph, Node
+from codegen.graph import Graph, Model, Node
 from codegen.ops.base import Lowered, Table
-from codegen.passes import simplify
+from codegen.passes import simplified
 from codegen.target import PORTABLE
 from codegen.targets.npu import Assignment, partition
 
@@ -29,13 +27,12 @@ class EngineRow:
     bytes_moved: int
 
 
-def engine_rows(graph: Graph, board: Board) -> tuple[EngineRow, ...]:
+def engine_rows(model: Model, board: Board) -> tuple[EngineRow, ...]:
     """A row per operator that passes leave; one that no C can be written for says why.
 
     A board without an NPU runs everything on the CPU.
     """
-    with suppress(CodegenError):
-        graph = simplify(graph)
+    graph = simplified(model)
     lowered, refused = ops.lower_possible(graph, PORTABLE)
     found = {a.node.index: a for a in _assignments(graph, board, lowered)}
     return tuple(

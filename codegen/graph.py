@@ -224,14 +224,33 @@ class Node:
 
 
 @dataclass(frozen=True)
+class State:
+    """What lives on from one run to the next.
+
+    Attributes:
+        start: the tensor that holds it when a run begins.
+        end: the tensor that holds it when the run is over; None if no operator changes it.
+        initial: its bytes before the first run.
+    """
+
+    start: int
+    end: int | None
+    initial: bytes
+
+
+@dataclass(frozen=True)
 class Graph:
-    """One subgraph. `nodes` stand in an executable order (the file's own, if that is one)."""
+    """One subgraph. `nodes` stand in an executable order (the file's own, if that is one).
+
+    `states` are known once `passes.link_state` has resolved variables.
+    """
 
     name: str
     tensors: tuple[Tensor, ...]
     nodes: tuple[Node, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    states: tuple[State, ...] = ()
 
     def producers(self) -> dict[int, Node]:
         """Tensor index -> the node that writes it."""

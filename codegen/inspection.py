@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
+from codegen.errors import CodegenError
 from codegen.graph import Graph, Model, Node, Tensor
 from codegen.macs import macs
+from codegen.passes import link
 from codegen.sizes import format_size
 
 _NAME_WIDTH = 40  # characters of a tensor's name in the text
@@ -119,10 +121,21 @@ def inspect_model(
         subgraphs=len(model.graphs),
         macs=sum(o.macs for o in operators),
         weights_bytes=sum(_constants(t for graph in model.graphs for t in graph.tensors).values()),
-        state_bytes=sum(t.nbytes for t in variables),
+        state_bytes=_state_bytes(model, variables),
         live_peak_bytes=peak.live_bytes if peak else 0,
         live_peak_operator=peak.index if peak else None,
     )
+
+
+def _state_bytes(model: Model, variables: Sequence[Tensor]) -> int:
+    """Bytes that live on between runs; of variable tensors alone where handles do not resolve."""
+    own = sum(t.nbytes for t in variables)
+    try:
+        graph = link(model)
+    except CodegenError:
+        return own
+    file_tensors = len(model.main.tensors)
+    return own + sum(len(s.initial) for s in graph.states if s.start >= file_tensors)
 
 
 def live_bytes(graph: Graph) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from codegen.emit.stack import stack_bound
 from codegen.errors import CodegenError, OverBudget, Unsupported
 from codegen.graph import Graph, Model
 from codegen.ops.base import TableKind
-from codegen.passes import simplify
+from codegen.passes import link, simplify
 from codegen.passes.io_int8 import io_int8
 from codegen.plan import Plan, PlanOptions
 from codegen.plan_json import plan_document
@@ -76,7 +76,7 @@ class Build:
             "files": sorted(self.files),
             "arena_bytes": plan.total_arena,
             "lower_bound_bytes": plan.lower_bound,
-            "state_bytes": 0,
+            "state_bytes": plan.total_state,
             "weights_bytes": plan.constant_bytes(TableKind.WEIGHTS),
             "tables_bytes": plan.constant_bytes(TableKind.TABLES),
             "memories": {
@@ -92,18 +92,12 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
     """The main graph after every pass.
 
     Raises:
-        Unsupported: for a model whose control flow calls further subgraphs, or with inputs or
-            outputs that are empty or of a type that C does not have.
+        Unsupported: for state that cannot be known now, or inputs or outputs that are empty or of
+            a type that C does not have.
     """
-    if len(model.graphs) > 1:
-        names = ", ".join(repr(g.name) for g in model.graphs[1:4])
-        raise Unsupported(
-            f"the model has {len(model.graphs)} subgraphs ({names} besides the main one), which "
-            "is not supported; export it without control flow or resource variables"
-        )
     _check_interface(model.main)
-    graph = io_int8(model.main) if options.io == "int8" else model.main
-    return simplify(graph)
+    graph = link(model)
+    return simplify(io_int8(graph) if options.io == "int8" else graph)
 
 
 def _check_interface(graph: Graph) -> None:

@@ -30,6 +30,7 @@ class Home(enum.Enum):
 
     ARENA = "arena"
     CONSTANT = "constant"
+    STATE = "state"
     CALLER_INPUT = "caller_input"
     CALLER_OUTPUT = "caller_output"
 
@@ -40,9 +41,10 @@ class Buffer:
 
     Attributes:
         name: unique in the plan.
-        home: part of an arena, a constant, or memory that the caller of the C code gives.
+        home: part of an arena, a constant, state that lives on between runs, or memory that the
+            caller of the C code gives.
         memory: the board memory; empty for the caller's.
-        offset: bytes from the start of that memory's arena; 0 where there is none.
+        offset: bytes from the start of that memory's arena or state; 0 where there is neither.
         size: bytes.
         first, last: positions of the layers between which its bytes count, both inclusive;
             -1 stands for "before the first layer".
@@ -317,6 +319,7 @@ class Plan:
     tensor_buffers: Mapping[int, str]
     layouts: Mapping[int, Layout]
     arena_bytes: Mapping[str, int]
+    state_bytes: Mapping[str, int]
     lower_bound: int
     counted_bound: int
     proven: bool
@@ -339,6 +342,11 @@ class Plan:
     def total_arena(self) -> int:
         """Bytes of all arenas together."""
         return sum(self.arena_bytes.values())
+
+    @property
+    def total_state(self) -> int:
+        """Bytes of all state together."""
+        return sum(self.state_bytes.values())
 
     def constant_bytes(self, kind: TableKind) -> int:
         """Flash taken by one kind of constants."""

@@ -48,6 +48,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
                 "usable": m.usable,
                 "alignment": m.alignment,
                 "arena_bytes": plan.arena_bytes.get(m.name, 0),
+                "state_bytes": plan.state_bytes.get(m.name, 0),
                 "used": plan.memories[m.name].used,
             }
             for m in plan.board.memories
@@ -55,6 +56,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
         "inputs": list(plan.graph.inputs),
         "outputs": list(plan.graph.outputs),
         "keep_input": plan.options.keep_input,
+        "states": [{"start": s.start, "end": s.end} for s in plan.graph.states],
         "tensors": [
             {
                 "id": t,

@@ -7,7 +7,6 @@ planned as opaque ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,14 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.boards import load_board
 from codegen.emit.files import environment
-from codegen.errors import CodegenError, OverBudget
+from codegen.errors import OverBudget
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
 from codegen.occupancy import peak_of
 from codegen.ops.base import Lowered
 from codegen.ops.opaque import SUMMARY as OPAQUE
 from codegen.ops.opaque import opaque, with_plain_types
-from codegen.passes import simplify
+from codegen.passes import simplified
 from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Layer, Plan, PlanOptions
 from codegen.planner.budget import with_advice
@@ -163,10 +162,7 @@ def _way(layer: Layer) -> str:
 
 def _plannable(model: Model) -> Graph:
     """The main graph after the passes, if they take it, with sizes for all tensors."""
-    graph = model.main
-    with suppress(CodegenError):
-        graph = simplify(graph)
-    return with_plain_types(graph)
+    return with_plain_types(simplified(model))
 
 
 def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepared, dict[int, str]]:

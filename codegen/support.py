@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from codegen import ops
-from codegen.errors import CodegenError
-from codegen.graph import Graph
-from codegen.passes import simplify
+from codegen.graph import Model
+from codegen.passes import simplified
 from codegen.target import PORTABLE
 
 
-def unsupported_operators(graph: Graph) -> dict[int, str]:
-    """Operator index -> the reason why no C can be written for it.
+def unsupported_operators(model: Model) -> dict[int, str]:
+    """Operator index -> the reason why no C can be written for it, in the main graph.
 
     Operators that a pass removes are not among them.
     """
-    # Where a pass finds a node that contradicts itself, it is found again below, with its index.
-    with suppress(CodegenError):
-        graph = simplify(graph)
-    _, reasons = ops.lower_possible(graph, PORTABLE)
+    _, reasons = ops.lower_possible(simplified(model), PORTABLE)
     return reasons

@@ -94,7 +94,7 @@ def test_the_npu_runs_whole_models(name: str) -> None:
     assert MODELS is not None
     data = (MODELS / "app" / f"mlcommons-tiny__{name}.tflite").read_bytes()
     board = load_board("npu-32k")
-    rows = engine_rows(parse_model(data).main, board)
+    rows = engine_rows(parse_model(data), board)
     assert {row.engine for row in rows} <= {"NPU", "view"}
     text = "\n".join(engine_lines(rows, board))
     assert f"NPU: {sum(row.engine == 'NPU' for row in rows)} operators" in text

@@ -307,6 +307,26 @@ def _indices(chain: _Chain, x: int) -> int:
     return chain.op("RESHAPE", [values, own], chain.result(shape))
 
 
+def _memory(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape; two variables hold what the last two runs have seen."""
+    builder, shape = chain.builder, (1, 4, 8, 6)
+    once = builder.subgraph("initialiser")
+    handles = []
+    for name in ("last", "before"):
+        value = once.tensor(shape, "int8", 0.05, -3, data=np.full(shape, -3))
+        inner, handle = once.tensor((), "resource"), builder.tensor((), "resource")
+        once.op("VAR_HANDLE", [], [inner], shared_name=name)
+        once.op("ASSIGN_VARIABLE", [inner, value], [])
+        builder.op("VAR_HANDLE", [], [handle], shared_name=name)
+        handles.append(handle)
+    builder.op("CALL_ONCE", [], [], init_subgraph_index=1)
+    last, before = (chain.op("READ_VARIABLE", [h], chain.result(shape)) for h in handles)
+    builder.op("ASSIGN_VARIABLE", [handles[1], last], [])
+    builder.op("ASSIGN_VARIABLE", [handles[0], x], [])
+    y = chain.op("MAXIMUM", [last, before], chain.result(shape))
+    return chain.op("MINIMUM", [y, x], chain.result(shape))
+
+
 def _head(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> int8[1,5], a classifier."""
     y = chain.op("MEAN", [x, chain.constant([1, 2])], chain.result((1, 1, 1, 6)), keep_dims=True)
@@ -325,8 +345,8 @@ def zoo() -> bytes:
     chain = _Chain()
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
-    elements = (_elements, _curves, _choices, _axes)
-    for part in (_wide, _bytes, _convolutions, _pools, *elements, _moves, _pixels, _indices, _head):
+    first = (_wide, _bytes, _convolutions, _pools, _elements, _curves, _choices, _axes)
+    for part in (*first, _moves, _pixels, _indices, _memory, _head):
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)

@@ -16,7 +16,7 @@ from codegen.emit.engine import (
 from codegen.emit.expressions import affine_text
 from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
 from codegen.emit.names import comment
-from codegen.graph import Tensor
+from codegen.graph import State, Tensor
 from codegen.ops.base import Param, Table, nhwc
 from codegen.plan import (
     Affine,
@@ -31,6 +31,7 @@ from codegen.plan import (
     View,
     kernel_steps,
 )
+from codegen.planner.constants import initial_table
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,22 @@ class PortText:
 
 @dataclass(frozen=True)
 class ArenaText:
-    """The arena in one memory."""
+    """The arena, or the state, in one memory."""
 
     memory: str
     nbytes: int
     alignment: int
+
+
+@dataclass(frozen=True)
+class ResetText:
+    """One state: how reset() gives it its first value, a table or one byte repeated."""
+
+    address: str
+    nbytes: int
+    table: str | None
+    fill: int
+    comment: str
 
 
 @dataclass(frozen=True)
@@ -184,6 +196,8 @@ class Namer:
     def buffer_base(self, buffer: Buffer) -> str:
         if buffer.home is Home.ARENA:
             return f"arena_{buffer.memory} + {buffer.offset}"
+        if buffer.home is Home.STATE:
+            return f"state_{buffer.memory} + {buffer.offset}"
         if buffer.home is Home.CONSTANT:
             return self.constants[buffer.index]
         kind = "input" if buffer.home is Home.CALLER_INPUT else "output"
@@ -197,6 +211,8 @@ class Namer:
             return f"{self.branches[name]} + {offset.constant}{terms}"
         if buffer.home is Home.ARENA:
             return f"arena_{buffer.memory} + {buffer.offset + offset.constant}{terms}"
+        if buffer.home is Home.STATE:
+            return f"state_{buffer.memory} + {buffer.offset + offset.constant}{terms}"
         base = self.buffer_base(buffer)
         if not (offset.constant or terms):
             return base
@@ -245,12 +261,13 @@ def _step(namer: Namer, step: Step) -> StepText:
 
 
 def _where(namer: Namer, t: int) -> str:
-    """Where a tensor lies, for comments: `sram+128`, `flash`, `caller's`."""
+    """Where a tensor lies, for comments: `sram+128`, `sram state+0`, `flash`, `caller's`."""
     if t not in namer.plan.tensor_buffers:
         return "scratchpad"
     buffer = namer.buffers[namer.plan.tensor_buffers[t]]
-    if buffer.home is Home.ARENA:
-        return f"{buffer.memory}+{buffer.offset + namer.plan.layout(t).offset}"
+    if buffer.home in (Home.ARENA, Home.STATE):
+        word = " state" if buffer.home is Home.STATE else ""
+        return f"{buffer.memory}{word}+{buffer.offset + namer.plan.layout(t).offset}"
     return buffer.memory if buffer.home is Home.CONSTANT else "the caller's"
 
 
@@ -357,6 +374,31 @@ def arenas(plan: Plan) -> tuple[ArenaText, ...]:
     )
 
 
+def states(plan: Plan) -> tuple[ArenaText, ...]:
+    """One array per memory that holds state."""
+    return tuple(
+        ArenaText(name, size, plan.board.memory(name).alignment)
+        for name, size in plan.state_bytes.items()
+    )
+
+
+def resets(namer: Namer) -> tuple[ResetText, ...]:
+    """What reset() does for every state."""
+    return tuple(_reset(namer, state) for state in namer.plan.graph.states)
+
+
+def _reset(namer: Namer, state: State) -> ResetText:
+    tensor, values = namer.plan.graph.tensors[state.start], initial_table(state)
+    offset = Affine(namer.plan.layout(state.start).offset)
+    return ResetText(
+        address=namer.address(namer.plan.tensor_buffers[state.start], offset),
+        nbytes=tensor.nbytes,
+        table=None if values is None else namer.param(values),
+        fill=state.initial[0],
+        comment=comment(f"{tensor.describe()}: {tensor.name}"),
+    )
+
+
 def branches(namer: Namer) -> tuple[BranchText, ...]:
     """The two buffers of every branch."""
     return tuple(
@@ -372,7 +414,7 @@ def branches(namer: Namer) -> tuple[BranchText, ...]:
 
 def places(plan: Plan) -> tuple[PlaceText, ...]:
     """The memories that the output puts anything into."""
-    used = {*plan.arena_bytes, *(c.memory for c in plan.constants)}
+    used = {*plan.arena_bytes, *plan.state_bytes, *(c.memory for c in plan.constants)}
     memories = tuple(
         PlaceText(m.name, m.kind, m.section, m.address)
         for m in plan.board.memories

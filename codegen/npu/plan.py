@@ -137,6 +137,7 @@ def _assemble(context: _Context, order: str, buffers: list[Buffer], solution: So
         tensor_buffers=tensors,
         layouts={},
         arena_bytes=arena_bytes,
+        state_bytes={},
         lower_bound=solution.lower_bound,
         counted_bound=solution.counted_bound,
         proven=solution.proven,

@@ -1,17 +1,44 @@
-"""Graph rewrites, one per file: pure functions Graph -> Graph, which `simplify` runs in order."""
+"""Graph rewrites, one per file: pure functions Graph -> Graph.
+
+`link` makes one graph of a model with subgraphs and variables; `simplify` runs the others in order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.graph import Graph
+from codegen.errors import CodegenError
+from codegen.graph import Graph, Model
 from codegen.passes.drop_noops import drop_noops
 from codegen.passes.fold_constants import fold_constants
 from codegen.passes.fuse_pad import fuse_pad
+from codegen.passes.inline_calls import inline_calls
+from codegen.passes.link_state import link_state
 
 Pass = Callable[[Graph], Graph]
 
 PASSES: tuple[Pass, ...] = (fold_constants, drop_noops, fuse_pad)
+
+
+def link(model: Model) -> Graph:
+    """The main graph with its calls inlined and its state made explicit.
+
+    Raises:
+        Unsupported: for state that cannot be known before the first run.
+        InvalidModel: for calls or variables that contradict themselves.
+    """
+    return link_state(model, inline_calls(model))
+
+
+def simplified(model: Model) -> Graph:
+    """The main graph after all rewrites; as the file has it where one of them fails.
+
+    What fails is found again, by name, when the graph is lowered.
+    """
+    try:
+        return simplify(link(model))
+    except CodegenError:
+        return model.main
 
 
 def simplify(graph: Graph) -> Graph:

@@ -54,7 +54,7 @@ def _repeated_input(context: OpContext) -> int | None:
     if node.op == "CONCATENATION" and len(node.inputs) != 1:
         return None
     x = context.graph.tensors[source]
-    if not same_codes(x, context.output()):
+    if x.is_variable or not same_codes(x, context.output()):
         return None
     try:
         return source if _moves_nothing(context) else None
@@ -84,8 +84,8 @@ def _moves_nothing(context: OpContext) -> bool:
 
 
 def _without_dead(graph: Graph) -> Graph:
-    """Keep the nodes that an output depends on, and those that act without writing a tensor."""
-    wanted = set(graph.outputs)
+    """Keep the nodes that an output or the next run depends on, and those that write no tensor."""
+    wanted = {*graph.outputs, *(s.end for s in graph.states if s.end is not None)}
     kept: list[Node] = []
     for node in reversed(graph.nodes):
         if not node.outputs or wanted.intersection(node.outputs):

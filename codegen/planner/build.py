@@ -13,6 +13,7 @@ from codegen.plan import (
     BranchBuffer,
     Constant,
     Form,
+    Home,
     Layer,
     MemoryUse,
     Plan,
@@ -29,7 +30,7 @@ from codegen.planner.constants import (
     wanted_constants,
 )
 from codegen.planner.forms import choose_forms
-from codegen.planner.place import Placement, arena_sizes, scratch_name
+from codegen.planner.place import Placement, home_sizes, ram_bytes, scratch_name
 from codegen.planner.steps import Places, call_steps
 from codegen.target import PORTABLE, target_of
 
@@ -44,7 +45,7 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     """
     target = target_of(board.cpu, options.kernels)
     prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes, target))
-    if board.npu is not None:
+    if board.npu is not None and not graph.states:  # models with state stay on the CPU
         portable = ops.lower_all(graph, graph.nodes, PORTABLE)
         chosen = order.choose_order(prepared.plain.orders, options.order)
         kernels = prepared.plain.lowered
@@ -59,8 +60,10 @@ def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Pla
     placed, taken = choose_forms(board, options, lean, chosen.limit)
     graph, nodes = placed.graph, placed.nodes
     called = [(node, call) for node in nodes for call in placed.calls[node.index]]
-    arena_bytes = arena_sizes(placed.buffers, board)
-    constants = place_constants(wanted_constants(graph, called), board, arena_bytes)
+    arena_bytes = home_sizes(placed.buffers, board, Home.ARENA)
+    state_bytes = home_sizes(placed.buffers, board, Home.STATE)
+    ram = ram_bytes(placed.buffers, board)
+    constants = place_constants(wanted_constants(graph, called), board, ram)
     constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
     tensors = {**placed.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
     places = Places(tensors, placed.storage.layouts)
@@ -82,10 +85,11 @@ def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Pla
         tensor_buffers=tensors,
         layouts=placed.storage.layouts,
         arena_bytes=arena_bytes,
+        state_bytes=state_bytes,
         lower_bound=placed.solution.lower_bound,
         counted_bound=placed.solution.counted_bound,
         proven=placed.solution.proven,
-        memories=_memory_use(board, arena_bytes, constants),
+        memories=_memory_use(board, ram, constants),
         branches=branches,
     )
 
@@ -182,7 +186,7 @@ def _steps(graph: Graph, node: Node, placed: Placement, places: Places) -> Itera
 
 
 def _memory_use(
-    board: Board, arena_bytes: Mapping[str, int], constants: Sequence[Constant]
+    board: Board, ram: Mapping[str, int], constants: Sequence[Constant]
 ) -> dict[str, MemoryUse]:
-    used = used_bytes(constants, board, arena_bytes)
+    used = used_bytes(constants, board, ram)
     return {m.name: MemoryUse(used[m.name], m.usable) for m in board.memories}

@@ -9,8 +9,8 @@ import numpy as np
 
 from codegen.board_schema import Board, Memory
 from codegen.errors import Unsupported
-from codegen.graph import Graph, Node, Tensor
-from codegen.ops.base import Call, Table, TableKind, weights
+from codegen.graph import Graph, Node, State, Tensor
+from codegen.ops.base import Call, Table, TableKind, table, weights
 from codegen.plan import Buffer, Constant, Home
 from codegen.planner.blocks import align_up
 from codegen.planner.budget import over_flash
@@ -36,7 +36,18 @@ def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[W
                 wanted.append(Wanted(owner, value, label))
     for tensor in _constant_tensors(graph, calls):
         wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor), tensor.label))
+    for state in graph.states:
+        if (values := initial_table(state)) is not None:
+            label = f"the first value of {graph.tensors[state.start].label}"
+            wanted.append(Wanted(f"state{state.start}", values, label))
     return wanted
+
+
+def initial_table(state: State) -> Table | None:
+    """What a state starts with, as bytes; None where all of them are equal."""
+    if len(set(state.initial)) <= 1:
+        return None
+    return table(np.frombuffer(state.initial, np.uint8))
 
 
 def buffers_of_constants(

@@ -22,7 +22,7 @@ from codegen.plan import Home, PlanOptions
 from codegen.planner.constants import place_constants, wanted_constants
 from codegen.planner.order_cost import live_bytes
 from codegen.planner.order_problem import lowered_problem
-from codegen.planner.place import OverLimit, Placement, Trial, arena_sizes, place_tensors
+from codegen.planner.place import OverLimit, Placement, Trial, place_tensors, ram_bytes
 
 TRIED_NODES = 2000  # nodes placed while forms are tried: about a second
 LEAST_TRIES = 4
@@ -155,7 +155,7 @@ class _Search:
             placed = place_tensors(
                 self._lean.graph, self._board, self._options, nodes, lowered, trial
             )
-            used = arena_sizes(placed.buffers, self._board)
+            used = ram_bytes(placed.buffers, self._board)
             called = [(node, call) for node in nodes for call in placed.calls[node.index]]
             place_constants(wanted_constants(self._lean.graph, called), self._board, used)
         except (OverBudget, OverLimit):

@@ -52,6 +52,7 @@ def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, .
         for node in graph.nodes
         if _is_join(graph, node, lowered[node.index])
         and node.outputs[0] not in graph.outputs
+        and not any(graph.tensors[t].is_variable for t in node.inputs)  # read late, they change
         and readers.get(node.outputs[0])
         and all(
             _can_gather(graph, n, lowered[n.index], node.outputs[0])

@@ -19,12 +19,14 @@ from codegen.planner.blocks import (
     Region,
     Solution,
     Spacing,
+    align_up,
     lower_bound,
 )
 from codegen.planner.branches import followed_buffers
 from codegen.planner.budget import over_budget
 from codegen.planner.lag import Lag, find_lags
 from codegen.planner.sharing import Group
+from codegen.planner.state import place_state
 from codegen.planner.storage import Storage, decide_storage
 
 
@@ -104,6 +106,7 @@ def place_tensors(
     storage = decide_storage(graph, nodes, lowered, options)
     calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
     tensors, groups = _group_buffers(graph, storage, options)
+    groups = place_state(graph, board, groups)
     scratch = _scratch_buffers(nodes, calls)
     rings = _ring_buffers(nodes, calls)
     tensors.update({t: ring.name for ring in rings for t in ring.tensors})
@@ -134,6 +137,8 @@ def _group_buffers(
 
 
 def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
+    if any(group.tensors[0] == state.start for state in graph.states):
+        return Home.STATE, 0
     if options.caller_io:
         for t in group.tensors:
             if t in graph.inputs:
@@ -143,13 +148,22 @@ def _home(graph: Graph, group: Group, options: PlanOptions) -> tuple[Home, int]:
     return Home.ARENA, 0
 
 
-def arena_sizes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
-    """Memory -> size of its arena, in the board's order, unused memories left out."""
+def home_sizes(buffers: Sequence[Buffer], board: Board, home: Home) -> dict[str, int]:
+    """Memory -> size of its arena or state, in the board's order, unused memories left out."""
     ends: dict[str, int] = {}
     for b in buffers:
-        if b.home is Home.ARENA:
+        if b.home is home:
             ends[b.memory] = max(ends.get(b.memory, 0), b.offset + b.size)
     return {name: ends[name] for name in board.placement.arena if name in ends}
+
+
+def ram_bytes(buffers: Sequence[Buffer], board: Board) -> dict[str, int]:
+    """Memory -> what its state and its arena behind it take; 0 for memories without."""
+    state, arenas = (home_sizes(buffers, board, home) for home in (Home.STATE, Home.ARENA))
+    return {
+        m.name: align_up(state.get(m.name, 0), m.alignment) + arenas.get(m.name, 0)
+        for m in board.memories
+    }
 
 
 def scratch_name(node: Node) -> str:
@@ -200,8 +214,12 @@ def _place(
         for b in buffers
         if b.home is Home.ARENA
     ]
+    state = home_sizes(buffers, board, Home.STATE)
     memories = [board.memory(m) for m in board.placement.arena]
-    regions = [Region(m.name, m.usable, m.alignment) for m in memories]
+    regions = [
+        Region(m.name, m.usable - align_up(state.get(m.name, 0), m.alignment), m.alignment)
+        for m in memories
+    ]
     least, _ = lower_bound(blocks, min((r.alignment for r in regions), default=1), spacing)
     if trial.limit is not None and least > trial.limit:
         raise OverLimit(least)

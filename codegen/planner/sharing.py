@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from codegen.graph import Graph, Node
+from codegen.graph import Graph, Node, State
 from codegen.layout import Layout, dense_layout, is_dense, starts_densely
 from codegen.ops.base import Access, Lowered, Map, nhwc
 from codegen.plan import PlanOptions
@@ -61,6 +61,8 @@ class Sharing:
             for k, call in enumerate(self.lowered[node.index].calls):
                 for access in (*call.inputs, *call.outputs):
                     self.accesses.setdefault(access.tensor, []).append(((node.index, k), access))
+        for state in self.graph.states:
+            self._add_state(state)
         kept = self.graph.inputs if self.options.keep_input else ()
         for t in (*self.graph.outputs, *kept):
             if t in self.dies:
@@ -68,6 +70,21 @@ class Sharing:
         fixed = callers_tensors(self.graph, self.options)
         traits = lowered_traits(self.graph, self.lowered, fixed)
         self.traits = [traits[node.index] for node in self.order]
+
+    def _add_state(self, state: State) -> None:
+        """The old value is there from before the run to its last reader; the new one to the end."""
+        readers = [self.position[at[0]] for at, _ in self.accesses.get(state.start, ())]
+        self.born[state.start] = -1
+        self.dies[state.start] = max(readers, default=-1)
+        if state.end is None:
+            self.dies[state.start] = len(self.order)
+        else:
+            self.dies[state.end] = len(self.order)
+            self.host(state.end, Host(state.start, None))
+
+    def is_state(self, root: int) -> bool:
+        """Whether the group lies in the memory of state."""
+        return any(root == state.start for state in self.graph.states)
 
     def root(self, t: int) -> int:
         while t in self.hosts:
@@ -131,7 +148,9 @@ class Sharing:
                     tensors=members,
                     size=self.graph.tensors[root].nbytes,
                     first=min(self.born[t] for t in members),
-                    last=max(self.dies[t] for t in members),
+                    last=len(self.order)
+                    if self.is_state(root)
+                    else max(self.dies[t] for t in members),
                 )
             )
         return groups
@@ -141,6 +160,8 @@ class Sharing:
         change = np.zeros(len(self.order) + 3, np.int64)
         groups = self.groups()
         for group in groups:
+            if self.is_state(group.tensors[0]):
+                continue
             change[group.first + 1] += group.size
             change[group.last + 2] -= group.size
         live = np.cumsum(change)

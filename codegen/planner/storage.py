@@ -11,6 +11,9 @@ A tensor without a host owns a buffer; together with all that it hosts it is a g
 kept only if no write of any operator then touches bytes that a later operator still reads, and, for
 boxes, if the most bytes live at once do not grow: reserving an interleaved concatenation as early
 as its first branch can cost more than the copy that it saves.
+
+What a run begins with and what the next one begins with are one group in memory of its own, so a
+new state that is made when nobody reads the old one any more is made in its place.
 """
 
 from __future__ import annotations
@@ -112,7 +115,10 @@ def _try_view(sharing: Sharing, node: Node) -> None:
     (result,) = node.outputs
     if sharing.callers(sharing.root(source)) or sharing.callers(result):
         return
-    sharing.host(result, Host(source, None))
+    if not sharing.is_state(sharing.root(source)):
+        sharing.host(result, Host(source, None))
+    elif not _accepted(sharing, result, Host(source, None)):
+        return  # a new state would overwrite the view
     sharing.views.add(node.index)
     sharing.dropped.update((node.index, k) for k in range(len(sharing.lowered[node.index].calls)))
 
@@ -133,10 +139,35 @@ def _try_in_place(sharing: Sharing, node: Node) -> None:
             access.alias is Alias.ELEMENT
             and tensors[source].dtype.size == tensors[result].dtype.size
             and access.map == calls[0].outputs[0].map
-            and _accepted(sharing, result, Host(source, None), node)
+            and _overwrites(sharing, node, result, source)
         ):
             sharing.in_place.add(node.index)
             return
+
+
+def _overwrites(sharing: Sharing, node: Node, result: int, source: int) -> bool:
+    """Let the result lie over the source; a state that it becomes needs no copy then."""
+    assignment = _assignment(sharing, result, sharing.root(source))
+    if assignment is not None:
+        sharing.dropped.add(assignment)
+        if _accepted(sharing, result, Host(source, None), node):
+            return True
+        sharing.dropped.discard(assignment)
+    return _accepted(sharing, result, Host(source, None), node)
+
+
+def _assignment(sharing: Sharing, value: int, start: int) -> tuple[int, int] | None:
+    """The copy that makes `value` what the next run finds in the place of `start`, if any."""
+    for state in sharing.graph.states:
+        if state.start == start and state.end is not None:
+            node = sharing.order[sharing.born[state.end]]
+            for k, call in enumerate(sharing.lowered[node.index].calls):
+                if is_copy(call) and (call.inputs[0].tensor, call.outputs[0].tensor) == (
+                    value,
+                    state.end,
+                ):
+                    return node.index, k
+    return None
 
 
 def _try_boxes(sharing: Sharing, node: Node) -> None:
@@ -183,6 +214,7 @@ def _host_box(sharing: Sharing, node: Node, k: int, call: Call) -> int | None:
         and inner.map == nhwc(tensors[top].shape)
         and outer.map == nhwc(tensors[outer.tensor].shape)
         and sharing.layout(inner.tensor) == dense_layout(tensors[inner.tensor])
+        and not sharing.is_state(top)
         and not sharing.callers(top)
         and not sharing.callers(around)
     )
@@ -239,7 +271,8 @@ def _writes(sharing: Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]
             yield _Write(-1, t, None, None)
             continue
         node = sharing.order[sharing.born[t]]
-        over = sharing.hosts[t].tensor if node.index in sharing.in_place else None
+        kept = any(t == state.end for state in sharing.graph.states)
+        over = sharing.hosts[t].tensor if kept or node.index in sharing.in_place else None
         for k, call in enumerate(sharing.lowered[node.index].calls):
             if (node.index, k) in sharing.dropped:
                 continue

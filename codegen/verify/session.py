@@ -2,7 +2,9 @@
 
 On the host the model is compiled twice: as it ships, for the outputs, and with taps, for the inner
 tensors of the first few inputs. On an emulator it runs as it ships, on fewer inputs, with the
-stack measured. Every input is run twice in a row: state left behind must not change a result.
+stack measured. Every input is run twice in a row: what is left behind must not change a result.
+
+A model with state runs all inputs as one sequence instead, and again after a reset.
 """
 
 from __future__ import annotations
@@ -45,6 +47,15 @@ class Case:
     expected: dict[int, Array]
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One run: of which case, for which time (from 0), and whether after a reset."""
+
+    case: int
+    repeat: int
+    reset: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Session:
     """A build, the cases to run it on, and their labels if there are any."""
@@ -56,6 +67,23 @@ class Session:
     @property
     def graph(self) -> Graph:
         return self.build.plan.graph
+
+    @property
+    def has_state(self) -> bool:
+        """Whether what a run gives depends on those before."""
+        return bool(self.graph.states)
+
+    def schedule(self) -> list[Turn]:
+        """Every run in order."""
+        numbers, repeats = range(len(self.cases)), range(REPEATS)
+        if self.has_state:
+            return [Turn(n, repeat, reset=n == 0) for repeat in repeats for n in numbers]
+        return [Turn(n, repeat, reset=False) for n in numbers for repeat in repeats]
+
+    def requests(self) -> Iterator[Request]:
+        """What a program is asked for, run by run."""
+        for turn in self.schedule():
+            yield Request(0, tuple(_raw(self.cases[turn.case])), turn.reset)
 
 
 def make_session(
@@ -141,7 +169,7 @@ def verify_host(
                 environment={TRACE_VARIABLE: str(trace)},
             )
             with program:
-                runs = (program.run(0, _raw(c), reset=False) for c, _ in _repeated(session.cases))
+                runs = (program.answer(request) for request in session.requests())
                 result = _compare_runs(session, result, runs, progress)
             npu = session.build.plan.npu
             if npu is not None and result.equal:
@@ -161,30 +189,26 @@ def verify_emulator(session: Session, progress: Progress) -> TargetResult:
     if target is None:
         raise ValueError(f"board {board.name} has no emulator")
     result = TargetResult("emulator")
-    few = replace(session, cases=_few(session.cases))
-    requests = [Request(0, tuple(_raw(c)), reset=False) for c, _ in _repeated(few.cases)]
+    few = replace(session, cases=_few(session))
     try:
         with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
             progress(f"{target.machine}: compiling")
             program = build_emulator_program([sources_of(session.build)], target, Path(folder))
             progress(f"{target.machine}: running")
-            runs = program.run(requests)
+            runs = program.run(list(few.requests()))
         result = _compare_runs(replace(few, labels=None), result, iter(runs), progress)
         return _with_stack(session, result, runs)
     except ToolError as error:
         return replace(result, error=str(error))
 
 
-def _few(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """The first random cases and, at the end of the list, the edge cases."""
+def _few(session: Session) -> tuple[Case, ...]:
+    """The first random cases and, at the end of the list, the edge cases; a sequence's start."""
+    cases = session.cases
+    if session.has_state:
+        return cases[: 2 * EMULATED_SETS]
     middle = len(cases) - EMULATED_SETS
     return (*cases[: min(EMULATED_SETS, middle)], *cases[max(0, middle) :])
-
-
-def _repeated(cases: Sequence[Case]) -> Iterator[tuple[Case, int]]:
-    for case in cases:
-        for repeat in range(REPEATS):
-            yield case, repeat
 
 
 def _raw(case: Case) -> list[bytes]:
@@ -195,10 +219,10 @@ def _compare_runs(
     session: Session, result: TargetResult, runs: Iterator[RunResult], progress: Progress
 ) -> TargetResult:
     """Hold every run's outputs against the interpreter's, up to the first difference."""
-    compared, right, total, gap = 0, 0, len(session.cases) * REPEATS, 0.0
-    for number, ((case, repeat), run) in enumerate(
-        zip(_repeated(session.cases), runs, strict=True)
-    ):
+    schedule = session.schedule()
+    compared, right, total, gap = 0, 0, len(schedule), 0.0
+    for number, (turn, run) in enumerate(zip(schedule, runs, strict=True)):
+        case = session.cases[turn.case]
         progress(f"{result.name}: run {number + 1} of {total}")
         if run.status:
             return replace(result, runs=number, error=f"run() returned status {run.status}")
@@ -208,8 +232,8 @@ def _compare_runs(
                 return replace(result, runs=number + 1, difference=difference)
             compared += len(raw)
             gap = max(gap, largest_gap(_values(raw, case.expected[t]), case.expected[t]))
-        if session.labels and not repeat and number // REPEATS < len(session.labels):
-            right += _class_of(session, run) == session.labels[number // REPEATS]
+        if session.labels and not turn.repeat and turn.case < len(session.labels):
+            right += _class_of(session, run) == session.labels[turn.case]
     accuracy = right / len(session.labels) if session.labels else None
     return replace(result, runs=total, bytes_compared=compared, largest_gap=gap, accuracy=accuracy)
 
@@ -244,8 +268,8 @@ def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> 
         return result
     numbers = range(min(TAPPED_SETS, len(session.cases)))
     if result.difference is not None:
-        different = result.difference.run // REPEATS
-        numbers = range(different, different + 1)
+        different = session.schedule()[result.difference.run].case
+        numbers = range(0 if session.has_state else different, different + 1)
     with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
         progress("host: compiling with taps")
         with build_host_program([sources_of(session.build)], Path(folder), taps=True) as program:
@@ -253,12 +277,17 @@ def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> 
             for number in numbers:
                 progress(f"host: inner tensors of input {number + 1}")
                 case = session.cases[number]
-                taps = program.run(0, _raw(case), reset=False).taps
-                found = _first_tap(session, number * REPEATS, taps, case)
+                taps = program.run(0, _raw(case), reset=number == 0).taps
+                found = _first_tap(session, _first_run(session, number), taps, case)
                 if found:
                     return replace(result, difference=found)
                 inner += len(taps)
     return replace(result, inner_tensors=inner)
+
+
+def _first_run(session: Session, case: int) -> int:
+    """The number of the first run of a case."""
+    return next(i for i, turn in enumerate(session.schedule()) if turn.case == case)
 
 
 def _first_tap(

@@ -135,6 +135,7 @@ def assert_equal(
 def difference(
     status: int, outputs: Sequence[bytes], wanted: Sequence[Array], tolerance: float
 ) -> str:
+    """What is wrong with a run in a few words; nothing if it equals the reference."""
     if status:
         return f"status {status}"
     for i, (raw, array) in enumerate(zip(outputs, wanted, strict=True)):

@@ -12,6 +12,7 @@ from codegen.graph import DType, Graph, Node, Quantization, Tensor
 from codegen.importer import parse_model
 from codegen.ops import lower, registry
 from codegen.ops.base import OpContext
+from codegen.passes import link
 from codegen.passes.fold_constants import fold_constants
 from tests.tools.operators_doc import DOCUMENT, document
 from tests.zoo import without_reference, zoo
@@ -33,7 +34,7 @@ def _graphs() -> tuple[Graph, ...]:
     """With the values of shapes and the like that fold, whose operators are still there."""
     graphs = []
     for model in (zoo(), without_reference()):
-        graph = parse_model(model).main
+        graph = link(parse_model(model))
         pairs = zip(graph.tensors, fold_constants(graph).tensors, strict=True)
         tensors = (folded if folded.dtype is DType.INT32 else own for own, folded in pairs)
         graphs.append(replace(graph, tensors=tuple(tensors)))

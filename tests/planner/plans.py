@@ -74,7 +74,7 @@ class PlanWriter:
         self.buffers[name] = {
             "name": name,
             "home": home,
-            "memory": {"arena": "ram", "constant": "flash"}.get(home, ""),
+            "memory": {"arena": "ram", "state": "ram", "constant": "flash"}.get(home, ""),
             "offset": offset,
             "size": size,
             "first": first,
@@ -182,14 +182,18 @@ class PlanWriter:
         }
 
     def build(
-        self, inputs: Sequence[int], outputs: Sequence[int], *, keep_input: bool = False
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        *,
+        keep_input: bool = False,
+        states: Sequence[tuple[int, int | None]] = (),
     ) -> Json:
-        """The document, a copy of its own."""
-        arena = max(
-            (b["offset"] + b["size"] for b in self.buffers.values() if b["home"] == "arena"),
-            default=0,
-        )
+        """The document, a copy of its own; `states` are pairs (start, end)."""
+        arena, state = self._end("arena"), self._end("state")
         memory = {"usable": self.usable, "alignment": self.alignment}
+        ram = {"arena_bytes": arena, "state_bytes": state, "used": arena + state}
+        flash = {"arena_bytes": 0, "state_bytes": 0, "used": 0}
         document = {
             "format": "codegen-plan",
             "version": 1,
@@ -201,17 +205,23 @@ class PlanWriter:
             "bound_by": "count",
             "lower_bound_bytes": 0,
             "memories": [
-                {"name": "ram", "kind": "ram", "arena_bytes": arena, "used": arena} | memory,
-                {"name": "flash", "kind": "flash", "arena_bytes": 0, "used": 0} | memory,
+                {"name": "ram", "kind": "ram"} | ram | memory,
+                {"name": "flash", "kind": "flash"} | flash | memory,
             ],
             "inputs": list(inputs),
             "outputs": list(outputs),
             "keep_input": keep_input,
+            "states": [{"start": start, "end": end} for start, end in states],
             "tensors": self.tensors,
             "buffers": list(self.buffers.values()),
             "layers": self.layers,
         }
         return copy.deepcopy(document)
+
+    def _end(self, home: str) -> int:
+        """Where the last buffer of a home ends."""
+        ends = [b["offset"] + b["size"] for b in self.buffers.values() if b["home"] == home]
+        return max(ends, default=0)
 
 
 def chain() -> Json:

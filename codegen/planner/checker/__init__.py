@@ -76,7 +76,7 @@ def _check(document: Document) -> CheckReport:
     if any(
         b.offset + b.size > index.memories[b.memory].usable
         for b in document.buffers
-        if b.home == "arena"
+        if b.home in ("arena", "state")
     ):
         return CheckReport(tuple(faults))  # over budget, so there is no memory to simulate
     simulation = Simulation(index)

@@ -39,13 +39,14 @@ class _Model(BaseModel):
 
 
 class Memory(_Model):
-    """A memory of the board and the arena in it, in bytes."""
+    """A memory of the board with the arena and the state in it, in bytes."""
 
     name: Name
     kind: Literal["ram", "flash"]
     usable: Bytes
     alignment: Positive
     arena_bytes: Count
+    state_bytes: Count
     used: Bytes
 
 
@@ -65,7 +66,7 @@ class Buffer(_Model):
     """Bytes with one address, live in layers first..last inclusive."""
 
     name: Name
-    home: Literal["arena", "constant", "caller_input", "caller_output"]
+    home: Literal["arena", "constant", "state", "caller_input", "caller_output"]
     memory: StrictStr
     offset: Count
     size: Positive
@@ -226,6 +227,13 @@ class Layer(_Model):
     steps: tuple[Step, ...]
 
 
+class State(_Model):
+    """What lives on: the tensor that a run begins with, and the one that the next begins with."""
+
+    start: Count
+    end: Count | None
+
+
 class Document(_Model):
     """The whole plan."""
 
@@ -242,6 +250,7 @@ class Document(_Model):
     inputs: tuple[Count, ...]
     outputs: tuple[Count, ...]
     keep_input: StrictBool
+    states: tuple[State, ...]
     tensors: tuple[Tensor, ...]
     buffers: tuple[Buffer, ...]
     layers: tuple[Layer, ...]

@@ -12,32 +12,34 @@ from codegen.planner.checker.index import Index, layer_label, loops_entered_once
 
 def placement(index: Index) -> Iterator[str]:
     """Everything wrong with sizes, addresses and lifetimes of buffers."""
-    arenas: dict[str, list[Buffer]] = {m.name: [] for m in index.document.memories}
-    for buffer in index.document.buffers:
-        if buffer.home == "arena":
-            arenas[buffer.memory].append(buffer)
     shared = set(_steps_between_buffers(index))
     for memory in index.document.memories:
-        yield from _memory(memory, arenas[memory.name])
-        yield from _overlaps(memory.name, arenas[memory.name], shared)
+        here = [b for b in index.document.buffers if b.memory == memory.name]
+        arena, state = ([b for b in here if b.home == home] for home in ("arena", "state"))
+        yield from _memory(memory, arena, state)
+        yield from _overlaps(memory.name, arena, shared)
+        yield from _overlaps(f"the state of {memory.name}", state, set())
     yield from _lifetimes(index)
 
 
-def _memory(memory: Memory, buffers: list[Buffer]) -> Iterator[str]:
+def _memory(memory: Memory, arena: list[Buffer], state: list[Buffer]) -> Iterator[str]:
     name = memory.name
     if memory.alignment.bit_count() != 1:
         yield f"memory {name}: alignment {memory.alignment} is no power of two"
-    if buffers and memory.kind != "ram":
+    if (arena or state) and memory.kind != "ram":
         yield f"memory {name}: is {memory.kind}, where nothing can be written"
-    end = max((b.offset + b.size for b in buffers), default=0)
+    end = max((b.offset + b.size for b in arena), default=0)
     if memory.arena_bytes != end:
         yield f"memory {name}: its arena ends at byte {end}, not {memory.arena_bytes}"
-    if not memory.arena_bytes <= memory.used <= memory.usable:
+    end = max((b.offset + b.size for b in state), default=0)
+    if memory.state_bytes != end:
+        yield f"memory {name}: its state ends at byte {end}, not {memory.state_bytes}"
+    if not memory.arena_bytes + memory.state_bytes <= memory.used <= memory.usable:
         yield (
-            f"memory {name}: over budget: arena of {memory.arena_bytes}, {memory.used} bytes used "
-            f"in all, {memory.usable} usable"
+            f"memory {name}: over budget: arena of {memory.arena_bytes}, state of "
+            f"{memory.state_bytes}, {memory.used} bytes used in all, {memory.usable} usable"
         )
-    for buffer in buffers:
+    for buffer in (*arena, *state):
         if buffer.offset % memory.alignment:
             yield (
                 f"buffer {buffer.name}: misaligned: offset {buffer.offset} is no multiple of the "
@@ -83,6 +85,9 @@ def _lifetimes(index: Index) -> Iterator[str]:
     for buffer in document.buffers:
         if not buffer.first <= buffer.last <= end:
             yield f"buffer {buffer.name}: lives in layers {buffer.first}..{buffer.last} of {end}"
+    for buffer in document.buffers:
+        if buffer.home == "state" and (buffer.first, buffer.last) != (-1, end):
+            yield f"buffer {buffer.name}: is state and has to live in layers -1..{end}"
     moments = [(t, -1, "the model's input") for t in document.inputs]
     moments += [(t, end, "the kept input") for t in document.inputs if document.keep_input]
     moments += [(t, end, "the model's output") for t in document.outputs]

@@ -96,7 +96,9 @@ class Touch:
 
 
 def space_of(buffer: Buffer) -> str:
-    """The name of the address space that a buffer is part of: an arena, or the buffer itself."""
+    """The address space that a buffer is part of: an arena, a memory's state, or itself."""
+    if buffer.home == "state":
+        return f"state of {buffer.memory}"
     return f"memory {buffer.memory}" if buffer.home == "arena" else f"buffer {buffer.name}"
 
 

@@ -2,7 +2,7 @@
 
 Every execution of every kernel step first has to find the input that it needs complete and
 intact; then its output takes effect. The caller writes the inputs before the first layer and reads
-the outputs after the last one.
+the outputs after the last one. State is there before, and what the next run begins with after.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Simulation:
         self._memory = TaggedMemory(index)
         self._produced: dict[int, Flags] = {}
         self._complete = {t for t in index.tensors if index.home(t) == "constant"}
-        self._complete.update(index.document.inputs)
+        self._begins = [state.start for state in index.document.states]
+        self._complete.update(index.document.inputs, self._begins)
         self._last_layer = {
             t: position
             for position, layer in enumerate(index.document.layers)
@@ -42,7 +43,7 @@ class Simulation:
     def run(self) -> Iterator[str]:
         """Execute everything and yield a line for each fault, in order of time."""
         document = self._index.document
-        for t in document.inputs:
+        for t in (*document.inputs, *self._begins):
             self._memory.fill(t)
         for position, layer in enumerate(document.layers):
             yield from self._layer(position, layer)
@@ -52,6 +53,11 @@ class Simulation:
         for t in document.inputs if document.keep_input else ():
             if missing := self._memory.missing(t):
                 yield f"at the end: the kept input {self._index.label(t)}: {missing}"
+
+        for state in document.states:
+            t = state.start if state.end is None else state.end
+            if missing := self._memory.missing(t):
+                yield f"at the end: the next run's state {self._index.label(t)}: {missing}"
 
     def _layer(self, position: int, layer: Layer) -> Iterator[str]:
         label = layer_label(position, layer)

@@ -50,6 +50,7 @@ def references(index: Index) -> Iterator[str]:
     for buffer in document.buffers:
         yield from _buffer(index, buffer)
     yield from _interface(index)
+    yield from _states(index)
     yield from _producers(index)
     for position, layer in enumerate(document.layers):
         for fault in _layer(index, layer):
@@ -80,7 +81,7 @@ def _tensor(index: Index, tensor: Tensor) -> Iterator[str]:
 
 
 def _buffer(index: Index, buffer: Buffer) -> Iterator[str]:
-    if buffer.home in ("arena", "constant"):
+    if buffer.home in ("arena", "constant", "state"):
         if buffer.memory not in index.memories:
             yield f"buffer {buffer.name}: its memory {buffer.memory!r} does not exist"
     elif buffer.memory:
@@ -94,7 +95,7 @@ def _buffer(index: Index, buffer: Buffer) -> Iterator[str]:
         held = [index.tensors[t].bytes for t in buffer.tensors if t in index.tensors]
         if held != [buffer.size]:
             yield f"buffer {buffer.name}: must hold one constant of exactly {buffer.size} bytes"
-    if buffer.home != "arena" and buffer.offset:
+    if buffer.home not in ("arena", "state") and buffer.offset:
         yield f"buffer {buffer.name}: has an offset of {buffer.offset} outside of any arena"
 
 
@@ -110,14 +111,37 @@ def _interface(index: Index) -> Iterator[str]:
                 yield f"{word} {number}: {index.label(t)} does not lie inside its buffer"
 
 
+def _states(index: Index) -> Iterator[str]:
+    """What a run leaves lies just where the next one looks for it, apart from the arena."""
+    listed = [state.start for state in index.document.states]
+    listed += [state.end for state in index.document.states if state.end is not None]
+    yield from _doubled("the state's tensor", listed)
+    for number, state in enumerate(index.document.states):
+        both = [state.start] if state.end is None else [state.start, state.end]
+        unknown = [t for t in both if t not in index.tensors or index.home(t) != "state"]
+        for t in unknown:
+            yield f"state {number}: {index.label(t)} has no place in a buffer of state"
+        if unknown:
+            continue
+        held = [index.tensors[t] for t in both]
+        places = {(tensor.buffer, tensor.offset, tensor.bytes) for tensor in held}
+        if len(places) > 1:
+            yield f"state {number}: ends elsewhere than the next run begins"
+        if _end(held[0]) > index.buffers[held[0].buffer or ""].size:
+            yield f"state {number}: {index.label(state.start)} does not lie inside its buffer"
+        if state.start in index.document.inputs:
+            yield f"state {number}: {index.label(state.start)} is the model's input too"
+
+
 def _end(tensor: Tensor) -> int:
     """Where a tensor without gaps ends in its buffer."""
     return tensor.offset + tensor.bytes
 
 
 def _producers(index: Index) -> Iterator[str]:
-    """One operator yields each tensor: the caller's inputs and constants have none."""
+    """One operator yields each tensor: inputs, constants and what a run begins with have none."""
     document = index.document
+    begins = {state.start for state in document.states}
     operator_of: dict[int, int] = {}
     for position, layer in enumerate(document.layers):
         label = layer_label(position, layer)
@@ -128,10 +152,13 @@ def _producers(index: Index) -> Iterator[str]:
                 yield f"{label}: yields {index.label(t)}, which is the model's input"
             elif index.home(t) == "constant":
                 yield f"{label}: yields {index.label(t)}, which is constant"
+            elif t in begins:
+                yield f"{label}: yields {index.label(t)}, which the run begins with"
             elif operator_of.setdefault(t, layer.operator) != layer.operator:
                 yield f"{label}: yields {index.label(t)}, as operator {operator_of[t]} does"
     for tensor in document.tensors:
-        given = tensor.id in document.inputs or index.home(tensor.id) == "constant"
+        given = tensor.id in begins or tensor.id in document.inputs
+        given = given or index.home(tensor.id) == "constant"
         if not given and tensor.id not in operator_of:
             yield f"{index.label(tensor.id)}: no layer yields it"
 
