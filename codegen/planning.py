@@ -14,7 +14,7 @@ from codegen import ops
 from codegen.board_schema import Board
 from codegen.boards import load_board
 from codegen.emit.files import environment
-from codegen.errors import OverBudget
+from codegen.errors import CodegenError, OverBudget
 from codegen.graph import Graph, Model
 from codegen.memory_map import memory_map
 from codegen.occupancy import peak_of
