@@ -75,10 +75,14 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
     )
 
 
-def packed_layer(context: OpContext, values: Integers, axis: int) -> Layer:
-    """A convolution's weights, [channels, inputs], with all that its sums go through.
+def packed_layer(
+    context: OpContext, values: Integers, axis: int, *, shifted: bool = False
+) -> Layer:
+    """A node's weights, [channels, inputs], with all that its sums go through.
 
-    `axis` is that of the output channels in the node's filters.
+    Args:
+        axis: of the output channels in the node's filters.
+        shifted: whether the filters' zero points, which do not count, may be others than 0.
     """
     x, filters, y = context.input(0), context.input(1), context.output()
     bias = bias_table(context, context.optional_input(2), len(values))
@@ -89,7 +93,9 @@ def packed_layer(context: OpContext, values: Integers, axis: int) -> Layer:
             bias=np.zeros(len(values), np.int64) if bias is None else bias.values.astype(np.int64),
             zero_point=context.require_quant(x).zero_point,
         ),
-        factors=output_factors(context, x, y, channel_scales(context, filters, axis)),
+        factors=output_factors(
+            context, x, y, channel_scales(context, filters, axis, shifted=shifted)
+        ),
         zero_point=quant.zero_point,
         act_min=activation_range(fused_activation(context), quant, y.dtype)[0],
     )

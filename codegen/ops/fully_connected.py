@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.graph import DType, Tensor
+from codegen.ops import fully_connected_dsp, fully_connected_mve
 from codegen.ops.base import (
     Access,
     Alias,
@@ -31,7 +32,6 @@ from codegen.ops.double_scale import double_parts, double_tables
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form, with_int4_weights
-from codegen.ops.fully_connected_mve import fully_connected_forms
 from codegen.ops.hybrid import hybrid_params
 from codegen.ops.int16 import require_symmetric, require_wide, wide_bias
 from codegen.ops.requantize import (
@@ -79,8 +79,9 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{depth} to {units} {fused_activation(context)}",
         macs=y.elements * depth,
     )
-    if context.target.kernels is Kernels.MVE and form.kernel == "cg_fully_connected_s8":
-        return with_fast_forms(lowered, fully_connected_forms(context, filters, call))
+    if form.kernel == "cg_fully_connected_s8" and context.target.kernels in _FAST_FORMS:
+        fast = _FAST_FORMS[context.target.kernels]
+        return with_fast_forms(lowered, fast(context, filters, call))
     return lowered
 
 
@@ -191,6 +192,12 @@ def _require_int32(context: OpContext, products: NDArray[np.float64]) -> None:
             "quantise the model again with scales that fit the values",
         )
 
+
+_FAST_FORMS = {
+    Kernels.DSP: fully_connected_dsp.fully_connected_forms,
+    Kernels.MVE: fully_connected_mve.fully_connected_forms,
+}
+"""What else an int8 layer may become."""
 
 _FORMS = (
     Form(

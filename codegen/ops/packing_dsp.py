@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.fixed_point import quantize_multiplier, requantize_twice
+from codegen.fixed_point import INT32_MAX, quantize_multiplier, requantize_twice
+from codegen.ops.staircase import first_reaching
 
 Integers = NDArray[np.int64]
 
@@ -103,6 +104,15 @@ class Layer:
         )
 
 
+@dataclass(frozen=True)
+class OneRounding:
+    """code = (256 * sum * multiplier / 2**32 + summands) >> shift, the quotient rounded down."""
+
+    multiplier: int
+    summands: int
+    shift: int
+
+
 @dataclass(frozen=True, eq=False)
 class Stream:
     """The words that a kernel reads, and which of its forms they are for."""
@@ -146,6 +156,58 @@ def quad_stream(layer: Layer) -> Stream | None:
         _constants(scales, more if relu else None).reshape(quads, -1),
     ]
     return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
+
+
+def dense_stream(layer: Layer) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+    """Outputs in fours for cg_fully_connected_dsp.h; None if they do not meet its conditions.
+
+    First the weights, then the constants: 12 words for each four outputs, or for all of them.
+    """
+    sums = layer.padded(channels=4, inputs=4).sums
+    halves = sums.weights[0::2] + 256 * sums.weights[1::2]
+    if halves.min() < -(2**15) or sums.largest.max() >= 2**23:
+        return None
+    distinct = {factor: one_rounding(factor, layer.zero_point) for factor in {*layer.factors}}
+    every = [distinct[factor] for factor in layer.factors]
+    roundings = [rounding for rounding in every if rounding is not None]
+    if len(roundings) < len(every):
+        return None
+    count = 4 if len(distinct) == 1 else len(sums.weights)
+    roundings = [*roundings, *[roundings[0]] * 4][:count]
+    words = _halfwords(*np.moveaxis(halves.reshape(len(halves), -1, 2, 2), 2, 0))
+    start = sums.start.reshape(-1, 2)
+    start = np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1)
+    fours = words.reshape(len(start) // 2, 2, -1, 2).swapaxes(1, 2)
+    parts = [start.reshape(len(fours), 4), fours.reshape(len(fours), -1)]
+    constants = [(r.multiplier, r.summands, r.shift) for r in roundings]
+    return _int32(np.concatenate(parts, axis=1)), _int32(np.array(constants, np.int64))
+
+
+def one_rounding(factor: float, zero_point: int) -> OneRounding | None:
+    """The form that gives, for sums below 2**23, the int8 codes of a rounded double product.
+
+    Both are staircases in the sum. The form's steps are at the right places if its summands lie
+    between bounds from the sum where each code begins and the one before it; multipliers near the
+    right one are tried. None if none of them has such summands.
+    """
+    nearest, exponent = quantize_multiplier(factor)
+    shift = _RELU_ODD_SHIFT - exponent
+    if factor == 0:
+        return OneRounding(0, zero_point << _ANY_SHIFT, _ANY_SHIFT)
+    if not 1 <= shift <= _LARGEST_SHIFT:
+        return None
+    codes = np.arange(-127 - zero_point, 128 - zero_point)
+    begins = first_reaching(codes, factor)
+    for distance in sorted(range(-8, 9), key=abs):
+        multiplier = min(nearest + distance, INT32_MAX)
+        least = (codes << shift) - (256 * begins * multiplier >> 32)
+        end = (codes << shift) - (256 * (begins - 1) * multiplier >> 32)
+        lowest = int(least[begins < 2**23].max(initial=-(2**30)))
+        highest = int(end[begins > 1 - 2**23].min(initial=2**30)) - 1
+        if lowest <= highest:
+            middle = (lowest + highest) // 2
+            return OneRounding(multiplier, middle + (zero_point << shift), shift)
+    return None
 
 
 def scaling(factor: float, least: int, greatest: int, zero_point: int) -> Scaling | None:

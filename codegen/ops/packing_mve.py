@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codegen.fixed_point import INT32_MAX, INT32_MIN, quantize_multiplier
 from codegen.ops.base import Param, table, weights
+from codegen.ops.staircase import first_reaching
 
 LANES = 16
 """Inputs per vector."""
@@ -178,7 +178,7 @@ def _staircase(factor: float, low: int, high: int) -> tuple[int, int] | None:
     if right < 1 or nearest == 0:
         return None
     steps = np.arange(low + 1, high + 1, dtype=np.int64)
-    first = _first_reaching(steps, factor)
+    first = first_reaching(steps, factor)
     for distance in sorted(range(-8, 9), key=abs):
         multiplier = nearest + distance
         if not 0 < multiplier <= INT32_MAX:
@@ -194,22 +194,3 @@ def _once(sums: NDArray[np.int64], multiplier: int, right: int) -> NDArray[np.in
     high: NDArray[np.int64] = (sums * multiplier) >> 32
     rounded: NDArray[np.int64] = (high + (1 << (right - 1))) >> right
     return rounded
-
-
-def _first_reaching(codes: NDArray[np.int64], factor: float) -> NDArray[np.int64]:
-    """The smallest sums whose double products with `factor` round to `codes` or more.
-
-    Sums beyond int32 stand for any such sum.
-    """
-    with np.errstate(over="ignore"):
-        start = np.ceil((codes - 0.5) / factor) - 2
-    sums: NDArray[np.int64] = np.clip(start, INT32_MIN, INT32_MAX + 1.0).astype(np.int64)
-    while np.any(short := (_rounded(sums * factor) < codes) & (sums <= INT32_MAX)):
-        sums[short] += 1
-    return sums
-
-
-def _rounded(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """To the nearest integer, halves away from zero."""
-    whole = np.trunc(values)
-    return np.asarray(np.where(np.abs(values - whole) >= 0.5, whole + np.sign(values), whole))

@@ -14,14 +14,12 @@ from codegen.ops import lower
 from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
-from tests.ops import test_conv_2d, test_depthwise_conv_2d
+from tests.ops import test_conv_2d, test_depthwise_conv_2d, test_fully_connected
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
 from tests.ops.test_conv_2d import conv_model
 from tests.ops.test_depthwise_conv_2d import depthwise_model
-
-DSP = PlanOptions(kernels="dsp", memory="max")
-"""The fastest forms, whatever memory they take."""
+from tests.ops.test_fully_connected import dense_model
 
 CONVOLUTIONS: list[dict[str, Any]] = [
     {"in_shape": (1, 1, 1, 40), "filters": (6, 1, 1, 40)},
@@ -50,16 +48,31 @@ DEPTHWISE: list[dict[str, Any]] = [
     {"in_shape": (1, 20, 9, 1), "kernel": (10, 8), "multiplier": 8, "stride": (2, 2)},
 ]
 
+DENSE: list[dict[str, Any]] = [
+    {"in_shape": (1, 640), "units": 12, "activation": "RELU", "zero_points": (89, -128)},
+    {"in_shape": (1, 128), "units": 8, "scale_out": 0.5},
+    {"in_shape": (1, 8), "units": 33},
+    {"in_shape": (3, 50), "units": 6, "per_channel": True},
+    {"in_shape": (4, 33), "units": 3, "activation": "RELU6"},
+    {"in_shape": (2, 36), "units": 10, "per_channel": True, "activation": "RELU"},
+]
+
 
 def with_dsp(
-    cases: Mapping[str, bytes], board: str, workdir: Path, rng: np.random.Generator
+    cases: Mapping[str, bytes],
+    board: str,
+    workdir: Path,
+    rng: np.random.Generator,
+    memory: str = "max",
 ) -> None:
+    """By default in the fastest forms, whatever memory they take."""
+    plan = PlanOptions(kernels="dsp", memory=memory)
     if board == "host":
-        assert_equal(cases, workdir, rng, samples=2, plan=DSP)
+        assert_equal(cases, workdir, rng, samples=2, plan=plan)
     elif board == "sanitized":
-        assert_equal(cases, workdir, rng, samples=1, sanitize=True, plan=DSP)
+        assert_equal(cases, workdir, rng, samples=1, sanitize=True, plan=plan)
     else:
-        assert_equal_emulated(cases, workdir, rng, board, plan=DSP)
+        assert_equal_emulated(cases, workdir, rng, board, plan=plan)
 
 
 def kernels_of(model: bytes) -> set[str]:
@@ -92,6 +105,20 @@ def test_depthwise_convolutions(
     with_dsp(cases, board, tmp_path, rng)
 
 
+@pytest.mark.parametrize("memory", ["min", "max"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_dense_layers(
+    board: str,
+    memory: str,
+    tmp_path: Path,
+    rng: np.random.Generator,
+    sample: Callable[[Any, int], Any],
+) -> None:
+    chosen = [*DENSE, *sample(test_fully_connected.CONFIGS, 8 if board == "host" else 2)]
+    cases = {f"{i} {c}": dense_model(rng, least_weight=-127, **c) for i, c in enumerate(chosen)}
+    with_dsp(cases, board, tmp_path, rng, memory)
+
+
 def test_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
     left: list[dict[str, Any]] = [
         {"in_shape": (1, 6, 6, 8), "filters": (6, 3, 3, 4)},
@@ -108,4 +135,17 @@ def test_depthwise_convolutions_without_a_packed_form(rng: np.random.Generator) 
     left: list[dict[str, Any]] = [{"multiplier": 2}, {"bias": -(2**31)}, {"scale_out": 1e-3}]
     for config in (*DEPTHWISE, *left):
         packed = any("_dsp_" in kernel for kernel in kernels_of(depthwise_model(rng, **config)))
+        assert packed == (config not in left), config
+
+
+def test_dense_layers_without_a_packed_form(rng: np.random.Generator) -> None:
+    left: list[dict[str, Any]] = [
+        {"weights": -128},
+        {"weight_zero": 5},
+        {"bias": 2**24},
+        {"scale_out": 1e-6},
+    ]
+    for config in (*DENSE, *left):
+        model = dense_model(rng, least_weight=-127, **config)
+        packed = any("_dsp_" in kernel for kernel in kernels_of(model))
         assert packed == (config not in left), config

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codegen.ops.packing_dsp import Layer, Scaling, Sums, pair_stream, quad_stream, scaling
+from codegen.ops.packing_dsp import (
+    Layer,
+    Scaling,
+    Sums,
+    dense_stream,
+    one_rounding,
+    pair_stream,
+    quad_stream,
+    scaling,
+)
 
 FACTOR = 0.75 * 2.0**-8
 
@@ -119,3 +128,47 @@ def test_relu_form_needs_a_clamp_at_the_zero_point_and_small_shifts(
     given = layer(weights, factor=0.75 * 2.0**-exponent, zero_point=-128, act_min=act_min)
     stream = pair_stream(given)
     assert stream is not None and stream.is_signed is is_signed
+
+
+def double_codes(sums: NDArray[np.int64], factor: float, zero_point: int) -> NDArray[np.int64]:
+    products = sums * factor
+    whole = np.trunc(products)
+    rounded = whole + np.sign(products) * (np.abs(products - whole) >= 0.5)
+    return np.clip(rounded.astype(np.int64) + zero_point, -128, 127)
+
+
+@pytest.mark.parametrize("factor", [2.0**-8, 0.00371, 0.04, 0.9, 3.7, 1.337e-4])
+@pytest.mark.parametrize("zero_point", [-128, 5, 127])
+def test_one_rounding_is_that_of_the_double_product(factor: float, zero_point: int) -> None:
+    form = one_rounding(factor, zero_point)
+    assert form is not None
+    steps = (np.arange(-257, 258) / factor / 2).round().astype(np.int64)
+    near = np.clip(steps[:, np.newaxis] + np.arange(-2, 3), 1 - 2**23, 2**23 - 1)
+    codes = ((256 * near * form.multiplier >> 32) + form.summands) >> form.shift
+    assert np.array_equal(np.clip(codes, -128, 127), double_codes(near, factor, zero_point))
+
+
+def test_fours_of_outputs(rng: np.random.Generator) -> None:
+    given = random_layer(rng, channels=5, inputs=6)
+    packed = dense_stream(given)
+    assert packed is not None
+    stream, constants = packed
+    assert len(constants) == 12
+    fours = stream.reshape(2, 4 + 2 * 4)
+    halves = (
+        fours[:, 4:].copy().view(np.int16).reshape(2, 2, 2, 2, 2)
+    )  # four, group, pair, word, half
+    in_order = halves.transpose(0, 2, 1, 4, 3).reshape(4, 8)
+    even = in_order.astype(np.int8)
+    both = np.stack([even, (in_order - even) // 256], axis=1).reshape(8, 8)
+    assert np.array_equal(both[:5, :6], given.sums.weights)
+    first, second = given.sums.start[:2]
+    assert list(fours[0, :2]) == [first, first + 256 * second]
+
+
+def test_conditions_on_fours() -> None:
+    ones = np.ones((3, 4), np.int64)
+    assert dense_stream(layer(ones)) is not None
+    assert dense_stream(layer(ones * -128)) is None
+    assert dense_stream(layer(ones, np.array([2**23, 0, 0]))) is None
+    assert dense_stream(layer(ones, factor=2.0**-20)) is None

@@ -38,6 +38,7 @@ def dense_model(
     scale_in: float = INPUT_SCALE,
     scale_out: float = 0.1,
     weights: int | None = None,
+    least_weight: int = -128,
     constant: bool = True,
     shuffled: bool = False,
 ) -> bytes:
@@ -49,7 +50,9 @@ def dense_model(
     scales = rng.uniform(0.002, 0.02, units if per_channel else 1)
     scales = scales if weight_scales is None else np.array(weight_scales)
     scales[:zero_scales] = 0
-    values = rng.integers(-128, 128, filters) if weights is None else np.full(filters, weights)
+    values = (
+        rng.integers(least_weight, 128, filters) if weights is None else np.full(filters, weights)
+    )
     zeros = np.full(scales.size, weight_zero)
     w = builder.tensor(filters, scale=scales, zero_point=zeros, data=values if constant else None)
     inputs = [x, w, *add_bias(builder, rng, bias, scales, units, scale_in)]
