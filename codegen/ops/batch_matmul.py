@@ -19,7 +19,7 @@ from codegen.ops.base import SAME_ROW, Access, Call, Lowered, OpContext, OpSpec,
 from codegen.ops.forms import Form, Params, ParamsOf, data_types, select_form
 from codegen.ops.int16 import require_symmetric
 from codegen.ops.movement import strides_of
-from codegen.ops.requantize import require_factor
+from codegen.ops.requantize import float32_factor, require_factor
 
 _MAX_RANK = 5  # of the reference
 _LARGEST_WIDE_FACTOR = 2.0**14
@@ -120,9 +120,9 @@ def _depth(context: OpContext, a: Tensor) -> int:
 
 
 def _factor(context: OpContext, a: Tensor, b: Tensor, y: Tensor) -> float:
-    """a scale * b scale / y scale, in double."""
+    """a scale * b scale in float32, over y scale in double: so does the reference here alone."""
     quants = [context.require_quant(t) for t in (a, b, y)]
-    factor = quants[0].scale * quants[1].scale / quants[2].scale
+    factor = float32_factor(quants[0].scale, quants[1].scale, 1.0) / quants[2].scale
     require_factor(context, factor)
     return factor
 
