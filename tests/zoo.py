@@ -229,6 +229,32 @@ def _axes(chain: _Chain, x: int) -> int:
     )
 
 
+def _arithmetic(chain: _Chain, x: int) -> int:
+    """int8[1,4,4,6] -> the same shape, through arithmetic of two and more operands."""
+    builder, shape = chain.builder, (1, 4, 4, 6)
+
+    def code(value: int) -> int:
+        return builder.tensor((), "int8", 0.05, -3, data=value)
+
+    wide = chain.op("QUANTIZE", [x], chain.result(shape, 2e-4, 0, "int16"))
+    wide = chain.op("PRELU", [wide, code(9)], chain.result(shape, 3e-4, 0, "int16"))
+    y = chain.op("PRELU", [x, code(-20)], chain.result(shape))
+    y = chain.op("ADD", [y, chain.op("QUANTIZE", [wide], chain.result(shape))], chain.result(shape))
+    y = chain.op("SQUARED_DIFFERENCE", [y, code(40)], chain.result(shape, 0.2, -100))
+    y = chain.op("DIV", [y, code(80)], chain.result(shape, 0.01, -30))
+    for kind, value in (
+        ("FLOOR_DIV", 3),
+        ("FLOOR_MOD", 40),
+        ("RIGHT_SHIFT", 1),
+        ("BITWISE_XOR", 5),
+    ):
+        y = chain.op(kind, [y, code(value)], chain.result(shape))
+    number = chain.op("CAST", [y], builder.tensor(shape, "int32"))
+    power = chain.op("POW", [number, chain.constant(2)], builder.tensor(shape, "int32"))
+    total = chain.op("ADD_N", [power, number, number], builder.tensor(shape, "int32"))
+    return chain.op("ADD", [y, chain.op("CAST", [total], chain.result(shape))], chain.result(shape))
+
+
 def _moves(chain: _Chain, x: int) -> int:
     """int8[1,4,4,6] -> int8[1,4,8,6]."""
     halves = [chain.result((1, 4, 4, 3)) for _ in range(2)]
@@ -340,13 +366,30 @@ def _head(chain: _Chain, x: int) -> int:
     return chain.op("SOFTMAX", [y], chain.result((1, 5), 1 / 256, -128), beta=1.0)
 
 
+_PARTS = (
+    _wide,
+    _bytes,
+    _convolutions,
+    _pools,
+    _elements,
+    _curves,
+    _choices,
+    _axes,
+    _arithmetic,
+    _moves,
+    _pixels,
+    _indices,
+    _memory,
+    _head,
+)
+
+
 def zoo() -> bytes:
     """float32[1,8,8,4] -> float32[1,5]: float and int16 operators, then int8 ones of all kinds."""
     chain = _Chain()
     x = chain.builder.tensor((1, 8, 8, 4), "float32", name="image", signature=(-1, 8, 8, 4))
     y = _floats(chain, x)
-    first = (_wide, _bytes, _convolutions, _pools, _elements, _curves, _choices, _axes)
-    for part in (*first, _moves, _pixels, _indices, _memory, _head):
+    for part in _PARTS:
         y = part(chain, y)
     scores = chain.builder.tensor((1, 5), "float32", name="scores", signature=(-1, 5))
     chain.op("DEQUANTIZE", [y], scores)

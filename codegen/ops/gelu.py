@@ -11,7 +11,7 @@ from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.curves import curve, in_double
 
-TYPES = (DType.FLOAT32, DType.INT8, DType.INT16)
+TYPES = (DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16)
 
 _HALF, _ONE = np.float32(0.5), np.float32(1)
 _erfc = in_double(np.vectorize(math.erfc, otypes=[np.float64]))

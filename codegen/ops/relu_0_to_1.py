@@ -1,20 +1,16 @@
-"""RELU_0_TO_1: x kept between 0 and 1; of codes as RELU, see there."""
+"""RELU_0_TO_1: x kept between 0 and 1; the arithmetic is RELU's."""
 
 from __future__ import annotations
 
 from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
-from codegen.ops.curves import float_only
-from codegen.ops.lookup import BYTES
 from codegen.ops.relu import clamped
 
-TYPES = (DType.FLOAT32, *BYTES)
+TYPES = (DType.INT8, DType.UINT8, DType.FLOAT32)
 
 
 def lower(context: OpContext) -> Lowered:
     """Shapes: x of any shape -> y of the same."""
-    if context.input(0).dtype is DType.FLOAT32:
-        return float_only(context, "cg_relu_0_to_1_f32")
     return clamped(context, "RELU_0_TO_1", TYPES)
 
 

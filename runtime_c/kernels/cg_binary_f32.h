@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * ADD, SUB, MUL, MAXIMUM and MINIMUM, float, with broadcasting.
+ * ADD, SUB, MUL, DIV, MAXIMUM and MINIMUM, float, with broadcasting.
  */
 #ifndef CG_BINARY_F32_H
 #define CG_BINARY_F32_H
@@ -13,7 +13,7 @@ typedef struct {
     float act_min, act_max;
 } cg_binary_f32_args;
 
-typedef enum { CG_SUM, CG_DIFFERENCE, CG_PRODUCT, CG_LARGER, CG_SMALLER } cg_binary_f32_kind;
+typedef enum { CG_SUM, CG_DIFFERENCE, CG_PRODUCT, CG_QUOTIENT, CG_LARGER, CG_SMALLER } cg_binary_f32_kind;
 
 /* Where an operand is NaN, the larger and the smaller of two are the second one. */
 CG_KERNEL float cg_binary_f32_one(cg_binary_f32_kind kind, float a, float b)
@@ -25,6 +25,8 @@ CG_KERNEL float cg_binary_f32_one(cg_binary_f32_kind kind, float a, float b)
         return a - b;
     case CG_PRODUCT:
         return a * b;
+    case CG_QUOTIENT:
+        return a / b;
     case CG_LARGER:
         return a > b ? a : b;
     case CG_SMALLER:
@@ -65,6 +67,12 @@ CG_KERNEL void cg_mul_f32(const cg_binary_f32_args *k, const cg_src *x0, const c
                           const cg_dst *y, const cg_range *r)
 {
     cg_binary_f32(CG_PRODUCT, k, x0, x1, y, r);
+}
+
+CG_KERNEL void cg_div_f32(const cg_binary_f32_args *k, const cg_src *x0, const cg_src *x1,
+                          const cg_dst *y, const cg_range *r)
+{
+    cg_binary_f32(CG_QUOTIENT, k, x0, x1, y, r);
 }
 
 CG_KERNEL void cg_maximum_f32(const cg_binary_f32_args *k, const cg_src *x0, const cg_src *x1,

@@ -28,8 +28,6 @@ CG_UNARY(cg_ceil_f32, f32, f32, ceilf(v))
 CG_UNARY(cg_round_half_even_f32, f32, f32, cg_round_half_even(v))
 
 CG_UNARY(cg_elu_f32, f32, f32, v < 0.0f ? expm1f(v) : v)
-CG_UNARY(cg_relu_n1_to_1_f32, f32, f32, v > 1.0f ? 1.0f : v < -1.0f ? -1.0f : v)
-CG_UNARY(cg_relu_0_to_1_f32, f32, f32, v > 1.0f ? 1.0f : v < 0.0f ? 0.0f : v)
 
 /* x times the normal distribution's integral up to x; erfc keeps its digits far to the left. */
 CG_UNARY(cg_gelu_f32, f32, f32, 0.5f * v * erfcf(v * -0.70710678f))

@@ -9,25 +9,12 @@
 #define CG_SOFTMAX_H
 
 #include "cg_code.h"
-#include "cg_fixed_point.h"
+#include "cg_reciprocal.h"
 
 typedef struct {
     int32_t count;                    /* distances from here on weigh nothing */
     const int32_t *exponentials;      /* 31 fractional bits, by distance */
 } cg_softmax_args;
-
-/* 2^31 / (1 + a / 2^31), a in [0, 2^31), in the steps of the reference. */
-CG_KERNEL int32_t cg_softmax_reciprocal(int32_t a)
-{
-    const int32_t one = (int32_t)1 << 29;                  /* numbers with 29 fractional bits */
-    const int32_t half = (a >> 1) + ((int32_t)1 << 30);
-    int32_t x = 1515870810 + cg_doubling_high_mul(half, -1010580540);   /* 48/17 - 32/17 half */
-    for (int i = 0; i < 3; i++) {
-        const int32_t rest = one - cg_doubling_high_mul(half, x);
-        x += cg_doubling_high_mul(x, rest) * 4;
-    }
-    return x >= (int32_t)1 << 30 ? INT32_MAX : x * 2;
-}
 
 CG_KERNEL int32_t cg_softmax_exponential(const cg_softmax_args *a, int32_t distance)
 {
@@ -55,7 +42,7 @@ CG_KERNEL void cg_softmax_pixel(cg_type from, cg_type to, const cg_softmax_args 
         sum <<= 1;
         shift--;
     }
-    const int32_t scale = cg_softmax_reciprocal((int32_t)(sum - ((uint32_t)1 << 31)));
+    const int32_t scale = cg_reciprocal((int32_t)(sum - ((uint32_t)1 << 31)));
     for (int32_t c = 0; c < n; c++) {
         const int32_t e = cg_softmax_exponential(a, largest - cg_code(in, c, from));
         const int32_t v = cg_doubling_high_mul(scale, e);

@@ -96,6 +96,10 @@ def test_every_8_bit_code(rng: np.random.Generator) -> None:
     cases += [
         replace(case, x=random_quant(rng), y=random_quant(rng)) for case in GELUS for _ in range(8)
     ]
+    unsigned = [*GELUS, Unary("RELU_N1_TO_1"), Unary("RELU_0_TO_1")]
+    cases += [
+        replace(case, x=(0.05, 120), y=(0.03, 9), types=("uint8", "uint8")) for case in unsigned
+    ]
     equal_scales = Unary("ABS", (0.05, -128), (0.05, 127))
     assert_tables_equal([*cases, equal_scales])
 

@@ -122,6 +122,8 @@ LIBRARY = {
     "erfcf": "volatile float f = own[0]; f = erfcf(f);",
     "powf": "volatile float f = own[0]; f = powf(f, 1.7f);",
     "sqrtf": "volatile float f = own[0]; f = sqrtf(f);",
+    "fmodf": "volatile float f = 1e30f * own[0]; f = fmodf(f, 1.7f);",
+    "floor": "volatile double f = 0.1 * own[0]; f = floor(f);",
     "floorf": "volatile float f = 0.1f * own[0]; f = floorf(f);",
     "roundf": "volatile float f = own[0]; f = roundf(f);",
     "exp": "volatile double f = own[0]; f = exp(f);",

@@ -1,0 +1,26 @@
+"""POW: a to the power of b, with broadcasting."""
+
+from __future__ import annotations
+
+from codegen.graph import DType
+from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
+from codegen.ops.elements import SUFFIX
+
+TYPES = (DType.FLOAT32, DType.INT32)
+
+
+def lower(context: OpContext) -> Lowered:
+    """Shapes: a and b of any shapes that broadcast -> y of the common one."""
+    tensors = operands_of(context, *TYPES)
+    kernel = Kernel(f"cg_pow_{SUFFIX[tensors[0].dtype]}", "cg_power.h", "cg_binary_args")
+    return Lowered(calls=broadcast_calls(kernel, tensors), summary=operand_summary(*tensors))
+
+
+SPEC = OpSpec(
+    name="POW",
+    max_version=1,
+    lower=lower,
+    types=TYPES,
+    notes="broadcasting; int32 with exponents from 0",
+)
