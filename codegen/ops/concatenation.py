@@ -1,14 +1,18 @@
 """CONCATENATION: one copy per input into its part of the output.
 
 The reference copies raw codes: it refuses int8 inputs quantised otherwise than the output, and
-every fused activation.
+every fused activation. Codes of uint8 it brings to the output's scale.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from codegen.fixed_point import round_half_away
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec
 from codegen.ops.copy import copy_call
+from codegen.ops.lookup import lookup_call
 from codegen.ops.movement import MOVED_TYPES, moved_type, part_of, resolved_axis
 
 
@@ -27,8 +31,10 @@ def lower(context: OpContext) -> Lowered:
     _check_shapes(context, inputs, y, axis)
     calls, start = [], 0
     for x in inputs:
-        _check_scales(context, x, y)
-        calls.append(_copy_into(x, y, axis, start))
+        if same_scales(context, x, y):
+            calls.append(_copy_into(x, y, axis, start))
+        else:
+            calls.append(_rescale_into(context, x, y, axis, start))
         start += x.shape[axis]
     return Lowered(calls=tuple(calls), summary=f"axis {axis}")
 
@@ -44,23 +50,49 @@ def _check_shapes(context: OpContext, inputs: list[Tensor], y: Tensor, axis: int
     context.require_shape(y, (*first[:axis], total, *first[axis + 1 :]))
 
 
-def _check_scales(context: OpContext, x: Tensor, y: Tensor) -> None:
-    """Raw codes may be copied only where they mean the same on both sides."""
+def same_scales(context: OpContext, x: Tensor, y: Tensor) -> bool:
+    """Whether codes mean the same on both sides, so that they may be copied as they are.
+
+    Raises:
+        Unsupported: where they do not, but for uint8.
+    """
     if x.dtype not in (DType.INT8, DType.UINT8):
-        return
+        return True
     ours, theirs = context.require_quant(x), context.require_quant(y)
-    if (ours.scale, ours.zero_point) != (theirs.scale, theirs.zero_point):
+    same = (ours.scale, ours.zero_point) == (theirs.scale, theirs.zero_point)
+    if not same and x.dtype is DType.INT8:
         raise context.unsupported(
             f"{x.label} has another scale or zero point than the output",
             "put a QUANTIZE before it or convert with equal ranges",
         )
+    return same
 
 
 def _copy_into(x: Tensor, y: Tensor, axis: int, start: int) -> Call:
+    source, target = _places(x, y, axis, start)
+    return copy_call(source, target, x.dtype.size)
+
+
+def _rescale_into(context: OpContext, x: Tensor, y: Tensor, axis: int, start: int) -> Call:
+    """Codes of uint8 brought to the output's scale, in float32 like the reference does it."""
+    ours, theirs = context.require_quant(x), context.require_quant(y)
+    with np.errstate(over="ignore"):
+        scale = np.float32(ours.scale) * (np.float32(1) / np.float32(theirs.scale))
+        bias = np.float32(-ours.zero_point) * scale
+
+    def result(code: int) -> int:
+        real = float(np.float32(code) * scale + bias)
+        return round_half_away(min(max(real, -1e9), 1e9)) + theirs.zero_point
+
+    return lookup_call(x, y, result, *_places(x, y, axis, start))
+
+
+def _places(x: Tensor, y: Tensor, axis: int, start: int) -> tuple[Access, Access]:
+    """All of `x`, and the part of `y` from `start` on."""
     corner = [start if i == axis else 0 for i in range(len(y.shape))]
     part = part_of(y, corner, x.shape)
     assert part is not None, "one cut axis leaves at most three"
-    return copy_call(Access(x.index, part.extent), part, x.dtype.size)
+    return Access(x.index, part.extent), part
 
 
 SPEC = OpSpec(
@@ -68,5 +100,5 @@ SPEC = OpSpec(
     max_version=7,
     lower=lower,
     types=MOVED_TYPES,
-    notes=("any axis; 8-bit inputs with the output's scale and zero point; no fused activation"),
+    notes="any axis; int8 inputs with the output's scale and zero point; no fused activation",
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from codegen.fixed_point import integer_range
 from codegen.graph import DType, Tensor
-from codegen.ops.base import Alias, Call, Lowered, OpContext, table, whole
+from codegen.ops.base import Access, Alias, Call, Lowered, OpContext, table, whole
 
 BYTES = (DType.INT8, DType.UINT8)
 
@@ -44,17 +45,23 @@ def lookup(x: Tensor, y: Tensor, result: Callable[[int], int], summary: str = ""
 
     Shapes: x of any shape -> y of the same; int8 or uint8 on either side.
     """
+    call = lookup_call(x, y, result, whole(x, Alias.ELEMENT), whole(y))
+    return Lowered(calls=(replace(call, pointwise=True),), summary=summary)
+
+
+def lookup_call(
+    x: Tensor, y: Tensor, result: Callable[[int], int], source: Access, target: Access
+) -> Call:
+    """The same for parts of `x` and `y`."""
     (first, last), (low, high) = integer_range(x.dtype), integer_range(y.dtype)
     # In the order of the codes as bytes: int8 starts at 0 and has its negative half behind.
     codes = (*range(last + 1), *range(first, 0))
     results = [min(max(result(code), low), high) % 256 for code in codes]
-    call = Call(
+    return Call(
         kernel="cg_lookup_8",
         header="cg_lookup.h",
         args="cg_lookup_args",
         params=(("table", table(np.array(results, np.uint8))),),
-        inputs=(whole(x, Alias.ELEMENT),),
-        outputs=(whole(y),),
-        pointwise=True,
+        inputs=(source,),
+        outputs=(target,),
     )
-    return Lowered(calls=(call,), summary=summary)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.fixed_point import quantize_multiplier
+from codegen.fixed_point import integer_range, quantize_multiplier
 from codegen.graph import DType, Tensor
 from codegen.ops.base import (
     SAME_ROW,
@@ -22,12 +22,12 @@ from codegen.ops.base import (
     all_rows,
     nhwc,
 )
+from codegen.ops.codes import CODES
+from codegen.ops.elements import SUFFIX
 from codegen.ops.movement import constant_ints, resolved_axis
 from codegen.ops.requantize import require_factor
 
-TYPES = (DType.INT8, DType.FLOAT32)
-LARGEST_COUNT = 2**31 // 255
-"""Elements per mean for which sums of (x - zero point) fit into 32 bits."""
+TYPES = (*CODES, DType.FLOAT32)
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,13 @@ def lower(context: OpContext) -> Lowered:
     kept = [1 if a in reduced else d for a, d in enumerate(x.shape) if keep or a not in reduced]
     context.require_shape(y, tuple(kept))
     layout = _layout(context, x, reduced)
-    suffix, params = ("s8", _params_s8) if x.dtype is DType.INT8 else ("f32", _params_f32)
+    coded = x.dtype is not DType.FLOAT32
+    params = _params_of_codes if coded else _params_f32
     rows = all_rows(layout.image[1]) if layout.rows else SAME_ROW
     call = Call(
-        kernel=f"cg_mean_{suffix}",
-        header="cg_mean.h" if suffix == "s8" else "cg_mean_f32.h",
-        args="cg_mean_args" if suffix == "s8" else "cg_mean_f32_args",
+        kernel=f"cg_mean_{SUFFIX[x.dtype]}",
+        header="cg_mean.h" if coded else "cg_mean_f32.h",
+        args="cg_mean_args" if coded else "cg_mean_f32_args",
         params=(*_layout_params(layout), *params(context, layout)),
         inputs=(Access(x.index, layout.image, rows, dense=layout.image != nhwc(x.shape)),),
         outputs=(Access(y.index, layout.result, dense=layout.result != nhwc(y.shape)),),
@@ -89,16 +90,18 @@ def _params_f32(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], .
     return (("count", layout.count),)
 
 
-def _params_s8(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
+def _params_of_codes(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
     """Offsets and factor.
 
     Raises:
         Unsupported: for sums or a factor that 32-bit arithmetic has no room for.
     """
-    if layout.count > LARGEST_COUNT:
+    low, high = integer_range(context.output().dtype)
+    most = 2**31 // (high - low)
+    if layout.count > most:
         raise context.unsupported(
             f"it averages {layout.count} elements at a time",
-            f"average at most {LARGEST_COUNT}, in two steps",
+            f"average at most {most}, in two steps",
         )
     x_quant = context.require_quant(context.input(0))
     y_quant = context.require_quant(context.output())
@@ -111,6 +114,8 @@ def _params_s8(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ..
         ("output_offset", y_quant.zero_point),
         ("multiplier", (multiplier << extra) // layout.count),
         ("shift", shift - extra),
+        ("low", low),
+        ("high", high),
     )
 
 

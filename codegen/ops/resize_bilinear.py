@@ -1,4 +1,4 @@
-"""RESIZE_BILINEAR: of integers with positions and weights in 1/1024 pixel, of floats in float32.
+"""RESIZE_BILINEAR: of int8 and int16 with positions and weights in 1/1024 pixel, else in float32.
 
 Maths: docs/numerics.md; source: `ResizeBilinearInteger` and `ResizeBilinear` of TFLite's reference
 kernels.
@@ -13,9 +13,13 @@ import numpy as np
 
 from codegen.graph import DType
 from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec, RowMap, nhwc, whole
+from codegen.ops.codes import CODES
+from codegen.ops.elements import SUFFIX
 from codegen.ops.resize_common import Resizing, resizing
 
-TYPES = (DType.INT8, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32)
+
+_IN_FLOAT = (DType.FLOAT32, DType.UINT8)
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def lower(context: OpContext) -> Lowered:
     """Inputs: x[n,h,w,c], size[2] -> y[n,size[0],size[1],c], of one type."""
     resize = resizing(context)
     context.require_type(resize.x, *TYPES)
-    call = _float_call if resize.x.dtype is DType.FLOAT32 else _integer_call
+    call = _float_call if resize.x.dtype in _IN_FLOAT else _integer_call
     return Lowered(calls=(call(resize),), summary=resize.words())
 
 
@@ -56,7 +60,7 @@ def _integer_call(resize: Resizing) -> Call:
     pairs = [h.neighbours(i) for i in range(y.shape[1])]
     needed = RowMap(table=tuple((low, high + 1) for low, high in pairs))
     return Call(
-        kernel="cg_resize_bilinear_s8",
+        kernel=f"cg_resize_bilinear_{SUFFIX[x.dtype]}",
         header="cg_resize_bilinear.h",
         args="cg_resize_bilinear_args",
         params=(
@@ -100,8 +104,8 @@ def _float_call(resize: Resizing) -> Call:
     pairs = [h.neighbours(i) for i in range(y.shape[1])]
     needed = RowMap(table=tuple((low, high + 1) for low, high in pairs))
     return Call(
-        kernel="cg_resize_bilinear_f32",
-        header="cg_resize_bilinear_f32.h",
+        kernel=f"cg_resize_bilinear_{SUFFIX[x.dtype]}",
+        header=f"cg_resize_bilinear_{SUFFIX[x.dtype]}.h",
         args="cg_resize_bilinear_f32_args",
         params=(
             ("in_h", h.size),

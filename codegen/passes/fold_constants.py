@@ -16,6 +16,7 @@ from codegen import ops
 from codegen.errors import Unsupported
 from codegen.graph import DType, Graph, Node, Tensor
 from codegen.ops.base import OpContext
+from codegen.ops.concatenation import same_scales
 from codegen.ops.movement import constant_ints
 from codegen.ops.pad_common import paddings, zero_value
 from codegen.ops.padv2 import fill_value
@@ -95,9 +96,12 @@ def _strided_slice(context: OpContext) -> list[Array]:
     return [context.input(0).array[np.ix_(*taken)].reshape(cut.shape)]
 
 
-def _concatenated(context: OpContext) -> list[Array]:
-    arrays = [context.input(i).array for i in range(len(context.node.inputs))]
-    return [np.concatenate(arrays, axis=context.int_option("axis"))]
+def _concatenated(context: OpContext) -> list[Array] | None:
+    """None where codes are brought to another scale on the way."""
+    inputs = [context.input(i) for i in range(len(context.node.inputs))]
+    if not all(same_scales(context, x, context.output()) for x in inputs):
+        return None
+    return [np.concatenate([x.array for x in inputs], axis=context.int_option("axis"))]
 
 
 def _pad(context: OpContext) -> list[Array]:

@@ -28,12 +28,17 @@ class Wanted:
 def wanted_constants(graph: Graph, calls: Sequence[tuple[Node, Call]]) -> list[Wanted]:
     """Every table of every call, the constants that calls read as tensors, constant outputs."""
     wanted: list[Wanted] = []
+    tables: dict[str, list[tuple[str, str, str]]] = {}  # of calls of one operator that differ
     for node, call in calls:
         for field, value in call.params:
             if isinstance(value, Table):
                 name = field.replace(".", "_")  # of a struct inside the arguments
-                owner, label = f"op{node.index:02d}_{name}", f"{name} of {node.label}"
-                wanted.append(Wanted(owner, value, label))
+                keys = tables.setdefault(f"op{node.index:02d}_{name}", [])
+                if value.key not in keys:
+                    keys.append(value.key)
+                number = keys.index(value.key)
+                owner = f"op{node.index:02d}_{name}" + (f"_{number}" if number else "")
+                wanted.append(Wanted(owner, value, f"{name} of {node.label}"))
     for tensor in _constant_tensors(graph, calls):
         wanted.append(Wanted(f"tensor{tensor.index}", _tensor_table(tensor), tensor.label))
     for state in graph.states:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * RESIZE_BILINEAR, int8. Positions and weights are in 1/1024 pixel. Weights are not clamped: beyond
+ * RESIZE_BILINEAR, int8 and int16. Positions and weights are in 1/1024 pixel. Weights are not clamped: beyond
  * the border both neighbours are the border pixel, and the weights still add up to 1024.
  */
 #ifndef CG_RESIZE_BILINEAR_H
 #define CG_RESIZE_BILINEAR_H
 
-#include "cg_view.h"
+#include "cg_code.h"
 
 typedef struct {
     int32_t in_h, in_w;               /* the whole input map */
@@ -30,31 +30,50 @@ CG_KERNEL cg_resize_pair cg_resize_between(int32_t position, int32_t size)
     return p;
 }
 
-/* round(sum / 2^20), halves away from 0. */
-CG_KERNEL int8_t cg_resize_round(int32_t sum)
+/* round(sum / 2^20), halves away from 0; sums of int8 fit 32 bits. */
+CG_KERNEL int32_t cg_resize_round(cg_type type, int64_t sum)
 {
-    return (int8_t)(sum < 0 ? -((-sum + (1 << 19)) >> 20) : (sum + (1 << 19)) >> 20);
+    if (type == CG_TYPE_S8) {
+        const int32_t narrow = (int32_t)sum;
+        return narrow < 0 ? -((-narrow + (1 << 19)) >> 20) : (narrow + (1 << 19)) >> 20;
+    }
+    return (int32_t)(sum < 0 ? -((-sum + (1 << 19)) >> 20) : (sum + (1 << 19)) >> 20);
 }
 
-CG_KERNEL void cg_resize_bilinear_s8(const cg_resize_bilinear_args *a, const cg_src *x,
-                                     const cg_dst *y, const cg_range *r)
+CG_KERNEL void cg_resize_bilinear(cg_type type, const cg_resize_bilinear_args *a, const cg_src *x,
+                                  const cg_dst *y, const cg_range *r)
 {
     for (int32_t row = r->y0; row < r->y1; row++) {
         const cg_resize_pair v = cg_resize_between(row * a->step_h + a->first_h, a->in_h);
         for (int32_t col = r->x0; col < r->x1; col++) {
             const cg_resize_pair h = cg_resize_between(col * a->step_w + a->first_w, a->in_w);
-            const int8_t *p00 = (const int8_t *)cg_at(x, v.low, h.low);
-            const int8_t *p01 = (const int8_t *)cg_at(x, v.low, h.high);
-            const int8_t *p10 = (const int8_t *)cg_at(x, v.high, h.low);
-            const int8_t *p11 = (const int8_t *)cg_at(x, v.high, h.high);
-            int8_t *out = (int8_t *)cg_put(y, row, col);
+            const void *p00 = cg_at(x, v.low, h.low);
+            const void *p01 = cg_at(x, v.low, h.high);
+            const void *p10 = cg_at(x, v.high, h.low);
+            const void *p11 = cg_at(x, v.high, h.high);
+            void *out = cg_put(y, row, col);
             for (int32_t c = r->c0; c < r->c1; c++) {
-                const int32_t top = p00[c] * h.low_weight + p01[c] * h.high_weight;
-                const int32_t bottom = p10[c] * h.low_weight + p11[c] * h.high_weight;
-                out[c] = cg_resize_round(top * v.low_weight + bottom * v.high_weight);
+                const int32_t top = cg_code(p00, c, type) * h.low_weight
+                                  + cg_code(p01, c, type) * h.high_weight;
+                const int32_t bottom = cg_code(p10, c, type) * h.low_weight
+                                     + cg_code(p11, c, type) * h.high_weight;
+                const int64_t sum = (int64_t)top * v.low_weight + (int64_t)bottom * v.high_weight;
+                cg_set_code(out, c, cg_resize_round(type, sum), type);
             }
         }
     }
+}
+
+CG_KERNEL void cg_resize_bilinear_s8(const cg_resize_bilinear_args *a, const cg_src *x,
+                                     const cg_dst *y, const cg_range *r)
+{
+    cg_resize_bilinear(CG_TYPE_S8, a, x, y, r);
+}
+
+CG_KERNEL void cg_resize_bilinear_s16(const cg_resize_bilinear_args *a, const cg_src *x,
+                                      const cg_dst *y, const cg_range *r)
+{
+    cg_resize_bilinear(CG_TYPE_S16, a, x, y, r);
 }
 
 #endif

@@ -76,6 +76,25 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
 
 
+def test_uint8_of_several_scales(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Codes are brought to the output's scale where it differs, those of operators too."""
+    models = {}
+    for axis in (0, 1, 3):
+        builder = ModelBuilder()
+        inputs, parts = [], []
+        for scale, zero in ((0.1, 120), (0.07, 3), (1e-3, 255), (9.0, 0), (0.1, 120)):
+            inputs.append(builder.tensor((2, 3, 4, 5), "uint8", 0.1, 120))
+            parts.append(builder.tensor((2, 3, 4, 5), "uint8", scale, zero))
+            builder.op("RELU", [inputs[-1]], [parts[-1]])
+        shape = tuple(5 * d if a == axis else d for a, d in enumerate((2, 3, 4, 5)))
+        y = builder.tensor(shape, "uint8", 0.1, 120)
+        builder.op("CONCATENATION", parts, [y], axis=axis)
+        direct = builder.tensor(shape, "uint8", 0.06, 9)
+        builder.op("CONCATENATION", inputs, [direct], axis=axis)
+        models[f"axis {axis}"] = builder.build(inputs, [y, direct])
+    assert_equal(models, tmp_path, rng, sanitize=True)
+
+
 def test_refusals() -> None:
     different = concat_model((1, 4), 1, (2, 2), zero_points=(-5, -4))
     assert_refused(different, "CONCATENATION .*another scale or zero point than the output; put a")

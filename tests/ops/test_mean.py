@@ -26,6 +26,7 @@ def mean_model(
     axes_type: str = "int32",
     constant: bool = True,
     out_shape: tuple[int, ...] | None = None,
+    dtype: str = "int8",
 ) -> bytes:
     """A model of one mean."""
     builder = ModelBuilder()
@@ -34,11 +35,11 @@ def mean_model(
     kept = [
         1 if a in reduced else d for a, d in enumerate(in_shape) if keep_dims or a not in reduced
     ]
-    x = builder.tensor(in_shape, scale=scales[0], zero_point=zero_points[0])
+    x = builder.tensor(in_shape, dtype, scale=scales[0], zero_point=zero_points[0])
     shape = (len(axes),) if axes_shape is None else axes_shape
     a = builder.tensor(shape, axes_type, data=np.array(axes) if constant else None)
     out = tuple(kept) if out_shape is None else out_shape
-    y = builder.tensor(out, scale=scales[1], zero_point=zero_points[1])
+    y = builder.tensor(out, dtype, scale=scales[1], zero_point=zero_points[1])
     builder.op("MEAN", [x, a], [y], version=2, keep_dims=keep_dims)
     return builder.build([x] if constant else [x, a], [y])
 
@@ -85,6 +86,17 @@ RANKS: list[dict[str, Any]] = [
 
 def test_sweep(tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {f"{i} {c}": mean_model(**c) for i, c in enumerate([*CORNERS, *RANKS])}
+    assert_equal(cases, tmp_path, rng)
+
+
+def test_other_types(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Zero points of uint8 at both ends; int16 has none."""
+    configs = [*CORNERS[:3], *CORNERS[10:13:2], *CORNERS[16:19]]
+    cases = {}
+    for dtype, zeros in (("uint8", (120, 120)), ("uint8", (255, 0)), ("int16", (0, 0))):
+        for config in configs:
+            typed = {**config, "dtype": dtype, "zero_points": zeros}
+            cases[f"{typed}"] = mean_model(**typed)
     assert_equal(cases, tmp_path, rng)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.ops.equality import assert_equal
-from tests.ops.movement import assert_refused, moving_model
-from tests.ops.resizing import RULES, SIZES, resize_model, sweep
+from tests.ops.movement import assert_refused, moving_model, quant
+from tests.ops.resizing import RULES, SIZES, random_sizes, resize_model, sweep
+from tests.tflite_builder import ModelBuilder
 
 OP = "RESIZE_BILINEAR"
 
@@ -22,6 +24,20 @@ def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
         f"{size} {rule}": resize_model(OP, *size, **rule) for size in SIZES[::2] for rule in RULES
     }
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16"])
+def test_other_types(dtype: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    builder = ModelBuilder()
+    ends = []
+    for (n, h, w, c), size in [*SIZES[1::2], *(random_sizes(rng) for _ in range(3))]:
+        for rule in RULES:
+            x = builder.tensor((n, h, w, c), dtype, **quant(dtype))
+            y = builder.tensor((n, *size, c), dtype, **quant(dtype))
+            builder.op(OP, [x, builder.tensor((2,), "int32", data=size)], [y], 3, **rule)
+            ends.append((x, y))
+    model = builder.build([x for x, _ in ends], [y for _, y in ends])
+    assert_equal({dtype: model}, tmp_path, rng, samples=3, sanitize=True)
 
 
 def test_refusals() -> None:
