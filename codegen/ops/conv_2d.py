@@ -8,7 +8,7 @@ float32: the sum of x * w in the order of the filter, plus bias, clamped.
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops import conv_2d_dsp, conv_2d_mve
+from codegen.ops import conv_2d_blocked, conv_2d_dsp, conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
@@ -55,6 +55,7 @@ _FORMS = (
 FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16))
 
 FAST_FORMS = {
+    Kernels.PORTABLE: conv_2d_blocked.convolution_forms,
     Kernels.DSP: conv_2d_dsp.convolution_forms,
     Kernels.MVE: conv_2d_mve.convolution_forms,
 }
@@ -96,10 +97,11 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{view.summary()}{grouped} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w * group_in,
     )
-    if form.kernel == "cg_conv_2d_s8" and groups == 1 and context.target.kernels in FAST_FORMS:
-        fast = FAST_FORMS[context.target.kernels]
-        return with_fast_forms(lowered, fast(context, x, filters, y, view))
-    return lowered
+    if form.kernel != "cg_conv_2d_s8" or groups > 1:
+        return lowered
+    fast = FAST_FORMS[context.target.kernels](context, x, filters, y, view)
+    blocked = conv_2d_blocked.convolution_forms
+    return with_fast_forms(lowered, fast or blocked(context, x, filters, y, view))
 
 
 SPEC = OpSpec(

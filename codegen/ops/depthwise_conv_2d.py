@@ -7,7 +7,7 @@ the sums are rounded twice either way (docs/numerics.md).
 from __future__ import annotations
 
 from codegen.graph import DType
-from codegen.ops import depthwise_conv_2d_dsp, depthwise_conv_2d_mve
+from codegen.ops import depthwise_conv_2d_blocked, depthwise_conv_2d_dsp, depthwise_conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
@@ -55,10 +55,15 @@ FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8))
 """The reference reads packed weights under int16 data as if they were not packed."""
 
 FAST_FORMS = {
+    Kernels.PORTABLE: depthwise_conv_2d_blocked.convolution_forms,
     Kernels.DSP: depthwise_conv_2d_dsp.depthwise_forms,
     Kernels.MVE: depthwise_conv_2d_mve.depthwise_forms,
 }
 """What else an int8 depthwise convolution may become."""
+
+
+PORTABLE_INSTRUCTIONS = 20
+"""Per product of the portable kernel, which tests every tap of every channel."""
 
 
 def lower(context: OpContext) -> Lowered:
@@ -99,10 +104,12 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{view.summary()}{multiplied} {fused_activation(context)}",
         macs=y.elements * kernel_h * kernel_w,
     )
-    if form.kernel == "cg_depthwise_conv_2d_s8" and context.target.kernels in FAST_FORMS:
-        fast = FAST_FORMS[context.target.kernels]
-        return with_fast_forms(lowered, fast(context, x, filters, y, view))
-    return lowered
+    if form.kernel != "cg_depthwise_conv_2d_s8":
+        return lowered
+    fast = FAST_FORMS[context.target.kernels](context, x, filters, y, view)
+    blocked = depthwise_conv_2d_blocked.convolution_forms
+    forms = fast or blocked(context, x, filters, y, view)
+    return with_fast_forms(lowered, forms, PORTABLE_INSTRUCTIONS)
 
 
 SPEC = OpSpec(

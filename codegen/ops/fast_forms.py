@@ -11,15 +11,18 @@ PORTABLE_INSTRUCTIONS = 9
 """Per multiply-accumulate of a portable kernel."""
 
 
-def with_fast_forms(lowered: Lowered, fast: Sequence[Call]) -> Lowered:
+def with_fast_forms(
+    lowered: Lowered, fast: Sequence[Call], portable_instructions: int = PORTABLE_INSTRUCTIONS
+) -> Lowered:
     """The portable form with faster ones as alternatives, each a single call with its cost.
 
-    Where a fast form asks for no more memory than the portable one, that one is left out.
+    `portable_instructions` is what the portable form takes per multiply-accumulate. Where a fast
+    form asks for no more memory than the portable one, that one is left out.
     """
     if not fast:
         return lowered
     (portable,) = lowered.calls
-    cost = max(1, lowered.macs) * PORTABLE_INSTRUCTIONS
+    cost = max(1, lowered.macs) * portable_instructions
     forms = [(call,) for call in fast]
     if not any(_as_lean(call, portable) for call in fast):
         forms.insert(0, (replace(portable, cost=cost),))

@@ -160,7 +160,7 @@ def test_what_the_forms_cannot_do_stays_portable(rng: np.random.Generator) -> No
     groups = conv_model(rng, in_shape=(1, 6, 6, 8), filters=(6, 3, 3, 4))
     assert kernels_of(groups) == ["cg_conv_2d_s8"]
     wrapping = conv_model(rng, bias=-(2**31), scale_out=1e-3)
-    assert kernels_of(wrapping) == ["cg_conv_2d_s8"]
+    assert not any("mve" in kernel for kernel in kernels_of(wrapping))
     assert kernels_of(dense_model(rng, weight_zero=5)) == ["cg_fully_connected_s8"]
     steep = dense_model(rng, scale_out=1e-3)
     assert kernels_of(steep) == ["cg_fully_connected_s8"]

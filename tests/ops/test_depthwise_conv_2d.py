@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from codegen.errors import CodegenError
+from codegen.plan import PlanOptions
 from tests.ops.equality import assert_equal
 from tests.ops.windows import ACTIVATIONS, INPUT_SCALE, add_bias, size_out, zero_bias
 from tests.tflite_builder import ModelBuilder
@@ -113,15 +114,23 @@ GRID: list[dict[str, Any]] = [
 ]
 
 
-def test_sweep(tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]) -> None:
+FORMS = pytest.mark.parametrize("memory", ["min", "max"])
+"""The leanest form and the fastest."""
+
+
+@FORMS
+def test_sweep(
+    memory: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
+) -> None:
     chosen = [*CORNERS, *sample(GRID, 12)]
     cases = {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(chosen)}
-    assert_equal(cases, tmp_path, rng)
+    assert_equal(cases, tmp_path, rng, plan=PlanOptions(memory=memory))
 
 
-def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
+@FORMS
+def test_sanitized(memory: str, tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {str(c): depthwise_model(rng, **c) for c in CORNERS[3:21]}
-    assert_equal(cases, tmp_path, rng, samples=1, sanitize=True)
+    assert_equal(cases, tmp_path, rng, samples=1, sanitize=True, plan=PlanOptions(memory=memory))
 
 
 def test_a_bias_that_is_given_as_absent(tmp_path: Path, seed: int) -> None:
