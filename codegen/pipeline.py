@@ -154,8 +154,7 @@ def build(
         raise with_advice(
             error, board, plain, options.plan, lambda b, asked: build_plan(graph, b, asked)
         ) from None
-    if plan.npu is None:
-        require_safe(plan_document(plan, name))
+    require_safe(plan_document(plan, name))
     info = ModelInfo(name, title, model.sha256, options.words())
     files = emit(plan, info)
     return Build(name, plan, files, time.perf_counter() - start)

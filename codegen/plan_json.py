@@ -31,6 +31,9 @@ from codegen.targets.npu import Size
 def plan_document(plan: Plan, name: str) -> dict[str, Any]:
     """The whole plan as plain lists and dictionaries; docs/plan_format.md says what they mean."""
     used = sorted({*plan.tensor_buffers, *plan.graph.inputs, *plan.graph.outputs})
+    outputs = _outputs(plan)
+    if plan.npu is not None:  # maps that only ever lie in the scratchpad have no buffer
+        used = sorted({*used, *(t for found in outputs.values() for t in found)})
     return {
         "format": "codegen-plan",
         "version": FORMAT_VERSION,
@@ -53,6 +56,7 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
             }
             for m in plan.board.memories
         ],
+        **_scratchpad(plan),
         "inputs": list(plan.graph.inputs),
         "outputs": list(plan.graph.outputs),
         "keep_input": plan.options.keep_input,
@@ -82,11 +86,39 @@ def plan_document(plan: Plan, name: str) -> dict[str, Any]:
             }
             for b in plan.buffers
         ],
-        "layers": [_layer(layer) for layer in plan.layers],
+        "layers": [_layer(layer, outputs[layer.node.index]) for layer in plan.layers],
     }
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def _outputs(plan: Plan) -> dict[int, list[int]]:
+    """Operator -> the tensors that are complete after its layer: for a cascade after its last."""
+    outputs = {layer.node.index: list(layer.node.outputs) for layer in plan.layers}
+    if plan.npu is not None:
+        steps = plan.npu.network.steps
+        for first, cascade in plan.npu.schedule.cascades.items():
+            members = [step.node.index for step in steps[first : cascade.last + 1]]
+            gathered = [t for member in members for t in outputs[member]]
+            outputs |= {member: [] for member in members[:-1]} | {members[-1]: gathered}
+    return outputs
+
+
+def _scratchpad(plan: Plan) -> dict[str, Any]:
+    """The scratchpad and the limits of the DMA, on a board that has them in use."""
+    pad, dma = plan.board.scratchpad, plan.board.dma
+    if plan.npu is None or pad is None or dma is None:
+        return {}
+    return {
+        "scratchpad": {
+            "size": pad.size,
+            "used": plan.npu.issue.used(plan.npu.builder.program),
+            "queue": dma.queue,
+            "ranks": dma.ranks,
+            "max_length": dma.max_length or 2**31 - 1,
+        }
+    }
+
+
+def _layer(layer: Layer, outputs: list[int]) -> dict[str, Any]:
     node = layer.node
     return {
         "operator": node.index,
@@ -94,7 +126,7 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "summary": layer.lowered.summary,
         "macs": layer.lowered.macs,
         "inputs": [t for t in node.inputs if t >= 0],
-        "outputs": [*node.outputs, *_gathered(layer)],
+        "outputs": [*outputs, *_gathered(layer)],
         "note": layer.note,
         "forms": [asdict(form) for form in layer.forms],
         "views": _views(layer),

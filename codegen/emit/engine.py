@@ -184,10 +184,7 @@ def _window(work: Work) -> dict[str, int]:
 
 def scratchpad_bytes(plan: Plan) -> int:
     """Bytes of the scratchpad that the program uses."""
-    if plan.npu is None:
-        return 0
-    blocks, offsets = plan.npu.builder.program.blocks, plan.npu.issue.offsets
-    return max((offsets[b.index] + b.size for b in blocks), default=0)
+    return plan.npu.issue.used(plan.npu.builder.program) if plan.npu else 0
 
 
 def engine_headers(plan: Plan) -> set[str]:

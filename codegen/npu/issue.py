@@ -51,6 +51,10 @@ class Issue:
     offsets: tuple[int, ...]
     actions: tuple[Action, ...]
 
+    def used(self, program: Program) -> int:
+        """Bytes of the scratchpad from its start to the end of the last block."""
+        return max((self.offsets[b.index] + b.size for b in program.blocks), default=0)
+
 
 _MOST_SEARCHED = 150
 _SECONDS = 0.1

@@ -76,14 +76,17 @@ class Buffer(_Model):
 
 
 class Affine(_Model):
-    """constant + sum of coefficient * loop variable."""
+    """constant + sum of coefficient * loop variable, and of factor * ((variable + shift) mod m)."""
 
     constant: Signed
     terms: tuple[tuple[Name, Signed], ...]
+    cycles: tuple[tuple[Name, Count, Positive, Signed], ...] = ()
 
     def at(self, env: Mapping[str, int]) -> int:
         """The value for these loop variables."""
-        return self.constant + sum(factor * env[name] for name, factor in self.terms)
+        turns = (factor * ((env[name] + s) % m) for name, s, m, factor in self.cycles)
+        moved = (factor * env[name] for name, factor in self.terms)
+        return self.constant + sum(moved) + sum(turns)
 
 
 class Part(_Model):
@@ -181,6 +184,103 @@ class Kernel(_Model):
     writes: Annotated[tuple[View, ...], Field(min_length=1)]
 
 
+class Copy(_Model):
+    """planes x rows runs of length bytes, with strides on both sides."""
+
+    length: Positive
+    rows: Positive
+    planes: Positive
+    memory_row: Count
+    memory_plane: Count
+    scratch_row: Count
+    scratch_plane: Count
+
+
+class DmaStart(_Model):
+    """Start of transfer number `dma_start`, between a buffer and the scratchpad."""
+
+    dma_start: Affine
+    store: StrictBool
+    buffer: Name
+    memory: Affine
+    scratch: Affine
+    copy_: Annotated[Copy, Field(alias="copy")]
+
+
+class DmaWait(_Model):
+    """Wait for the transfer of this number."""
+
+    dma_wait: Affine
+
+
+class Window(_Model):
+    """A sliding window along one direction."""
+
+    kernel: Positive
+    stride: Positive
+    dilation: Positive
+    pad: Signed
+
+
+class ScratchView(_Model):
+    """A map in the scratchpad, from the first channel that the command touches."""
+
+    tensor: Count
+    offset: Affine
+    row: Count
+    pixel: Count
+    ring: Count
+    row0: Affine
+    col0: Affine
+    map: tuple[Positive, Positive, Positive]
+
+
+class NpuStart(_Model):
+    """Start of a command of operator `npu_start`."""
+
+    npu_start: Count
+    kind: Name
+    first_output: tuple[Affine, Affine, Affine]
+    size: tuple[Positive, Positive, Positive]
+    first_depth: Affine
+    depth: Positive
+    first: StrictBool
+    last: StrictBool
+    rows: Window
+    columns: Window
+    multiplier: Positive
+    reads: Annotated[tuple[ScratchView, ...], Field(min_length=1)]
+    writes: ScratchView
+    weights: Affine | None
+    weights_at: Affine | None
+    weights_bytes: Count
+    weights_buffer: Name | None
+    sums: Affine | None
+
+
+class NpuWait(_Model):
+    """Wait for the command under way."""
+
+    npu_wait: Literal[True]
+
+
+class CacheStep(_Model):
+    """Maintenance of a whole buffer."""
+
+    cache: Literal["clean", "invalidate"]
+    buffer: Name
+
+
+class Scratchpad(_Model):
+    """What the program uses of the scratchpad, and what the DMA can do."""
+
+    size: Positive
+    used: Count
+    queue: Positive
+    ranks: Positive
+    max_length: Positive
+
+
 class Loop(_Model):
     """`body` with the variable `loop` = 0 .. count - 1."""
 
@@ -189,17 +289,34 @@ class Loop(_Model):
     body: Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
+_KINDS: dict[str, type[_Model]] = {
+    "loop": Loop,
+    "body": Loop,
+    "dma_start": DmaStart,
+    "dma_wait": DmaWait,
+    "npu_start": NpuStart,
+    "npu_wait": NpuWait,
+    "cache": CacheStep,
+}
+"""A field that only one kind of step has -> that kind; without any it is a kernel."""
+
+
 def _step_tag(value: Any) -> str:
-    looped = (
-        bool({"loop", "body"} & value.keys())
-        if isinstance(value, dict)
-        else isinstance(value, Loop)
-    )
-    return "#loop" if looped else "#kernel"
+    if isinstance(value, dict):
+        kinds = (kind for key, kind in _KINDS.items() if key in value)
+        return f"#{next(kinds, Kernel).__name__}"
+    return f"#{type(value).__name__}"
 
 
 Step = Annotated[
-    Annotated[Kernel, Tag("#kernel")] | Annotated[Loop, Tag("#loop")], Discriminator(_step_tag)
+    Annotated[Kernel, Tag("#Kernel")]
+    | Annotated[Loop, Tag("#Loop")]
+    | Annotated[DmaStart, Tag("#DmaStart")]
+    | Annotated[DmaWait, Tag("#DmaWait")]
+    | Annotated[NpuStart, Tag("#NpuStart")]
+    | Annotated[NpuWait, Tag("#NpuWait")]
+    | Annotated[CacheStep, Tag("#CacheStep")],
+    Discriminator(_step_tag),
 ]
 
 
@@ -247,6 +364,7 @@ class Document(_Model):
     lower_bound_bytes: Bytes
     bound_by: Literal["count", "search"]
     memories: tuple[Memory, ...]
+    scratchpad: Scratchpad | None = None
     inputs: tuple[Count, ...]
     outputs: tuple[Count, ...]
     keep_input: StrictBool

@@ -64,21 +64,23 @@ def loops_entered_once(
         path = f"{prefix}{number}"
         if isinstance(step, Loop):
             yield from loops_entered_once(step.body, f"{path}.", (*loops, step))
-        else:
+        elif isinstance(step, Kernel):
             yield path, step, loops
 
 
 def executed(
     steps: Iterable[Step], env: dict[str, int], prefix: str = ""
-) -> Iterator[tuple[str, Kernel, dict[str, int]]]:
-    """Every execution of every kernel step in order of time, with the loop variables' values."""
+) -> Iterator[tuple[str, Step, dict[str, int]]]:
+    """Every execution of every step but loops in order of time, with the loop variables' values."""
     for number, step in enumerate(steps):
         path = f"{prefix}{number}"
         if isinstance(step, Loop):
             for value in range(step.count):
                 yield from executed(step.body, {**env, step.loop: value}, f"{path}.")
-        else:
+        elif isinstance(step, Kernel):
             yield path, _shifted(step, step.row.at(env)), env
+        else:
+            yield path, step, env
 
 
 def _shifted(kernel: Kernel, rows: int) -> Kernel:

@@ -32,9 +32,21 @@ class TaggedMemory:
         self._spaces: dict[str, Array] = {}
         for space, size in _sizes(index).items():
             self._spaces[space] = np.zeros(size, np.int64)
+        end = self._bases[-1]
         for buffer in index.document.buffers:
-            if buffer.home == "constant":
+            if buffer.home == "constant" and buffer.tensors:
                 self._spaces[space_of(buffer)] = self.tags(buffer.tensors[0], 0, buffer.size)
+            elif buffer.home == "constant":  # packed weights have tags of their own
+                self._spaces[space_of(buffer)] = np.arange(end, end + buffer.size, dtype=np.int64)
+                end += buffer.size
+
+    def space(self, buffer: Buffer) -> Array:
+        """The tags of the address space that a buffer is part of."""
+        return self._spaces[space_of(buffer)]
+
+    def start(self, buffer: Buffer) -> int:
+        """Where a buffer starts in its space."""
+        return buffer.offset if buffer.home == "arena" else 0
 
     def tags(self, tensor: int, low: int, high: int) -> Array:
         """The tags of bytes low..high - 1 of a tensor."""

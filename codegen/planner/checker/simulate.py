@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.planner.checker.document import Kernel, Layer, RowTable, Share
+from codegen.planner.checker.document import Kernel, Layer, Loop, RowTable, Share, Step
+from codegen.planner.checker.engine import Engine
 from codegen.planner.checker.index import Index, executed, layer_label
 from codegen.planner.checker.memory import TaggedMemory, part_window
 from codegen.planner.checker.order import overwritten_too_early
@@ -27,6 +28,7 @@ class Simulation:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._memory = TaggedMemory(index)
+        self._engine = Engine(index, self._memory, self._produce_bytes)
         self._produced: dict[int, Flags] = {}
         self._complete = {t for t in index.tensors if index.home(t) == "constant"}
         self._begins = [state.start for state in index.document.states]
@@ -47,6 +49,7 @@ class Simulation:
             self._memory.fill(t)
         for position, layer in enumerate(document.layers):
             yield from self._layer(position, layer)
+        yield from (f"at the end: {fault}" for fault in self._engine.at_end())
         for t in document.outputs:
             if missing := self._memory.missing(t):
                 yield f"at the end: the model's output {self._index.label(t)}: {missing}"
@@ -64,13 +67,31 @@ class Simulation:
         for number, share in enumerate(layer.views):
             for fault in self._share(share):
                 yield f"{label}, view {number}: {fault}"
-        for path, kernel, env in executed(layer.steps, {}):
-            for fault in self._step(position, kernel, env):
+        for path, step, env in executed(layer.steps, {}):
+            faults = (
+                self._step(position, step, env)
+                if isinstance(step, Kernel)
+                else self._engine_step(step, env)
+            )
+            for fault in faults:
                 values = ", ".join(f"{name}={value}" for name, value in env.items())
                 yield f"{label}, step {path}{f' ({values})' if values else ''}: {fault}"
         for t in layer.outputs:
             if self._last_layer[t] == position:
                 yield from (f"{label}: {fault}" for fault in self._incomplete(t))
+
+    def _engine_step(self, step: Step, env: dict[str, int]) -> Iterator[str]:
+        if not isinstance(step, Loop | Kernel):
+            self.executions += 1
+            yield from self._engine.step(step, env)
+
+    def _produce_bytes(self, tensor: int, positions: NDArray[np.int64]) -> Iterator[str]:
+        """Note bytes that a command of the NPU computes."""
+        flags = self._flags(tensor)
+        doubled = int(flags[positions].sum())
+        flags[positions] = True
+        if doubled:
+            yield f"double write: {doubled} bytes of {self._index.label(tensor)}"
 
     def _share(self, share: Share) -> Iterator[str]:
         source, result = share.source.tensor, share.result.tensor

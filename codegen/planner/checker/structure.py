@@ -24,6 +24,7 @@ from codegen.planner.checker.document import (
     Tensor,
     View,
 )
+from codegen.planner.checker.engine_structure import engine_faults
 from codegen.planner.checker.index import Index, layer_label, loops_entered_once
 
 # Bits per element of every tensor type that has a size.
@@ -91,7 +92,7 @@ def _buffer(index: Index, buffer: Buffer) -> Iterator[str]:
             yield f"buffer {buffer.name}: tensor {t} does not exist"
         elif index.tensors[t].buffer != buffer.name:
             yield f"buffer {buffer.name}: lists {index.label(t)}, which lies elsewhere"
-    if buffer.home == "constant":
+    if buffer.home == "constant" and buffer.tensors:
         held = [index.tensors[t].bytes for t in buffer.tensors if t in index.tensors]
         if held != [buffer.size]:
             yield f"buffer {buffer.name}: must hold one constant of exactly {buffer.size} bytes"
@@ -172,6 +173,7 @@ def _layer(index: Index, layer: Layer) -> Iterator[str]:
     known = {*layer.inputs, *layer.outputs}
     for fault in _loops(layer.steps, ()):
         yield f": {fault}"
+    yield from engine_faults(index, layer.steps)
     for path, kernel, loops in loops_entered_once(layer.steps):
         for fault in _kernel(index, kernel, {loop.loop for loop in loops}):
             yield f", step {path}: {fault}"
