@@ -78,6 +78,9 @@ def _wide(chain: _Chain, x: int) -> int:
 
     y = chain.op("QUANTIZE", [x], result())
     y = chain.op("CONV_2D", [y, *weights((4, 3, 3, 4))], result(), **_SAME)
+    size = chain.constant(shape)
+    w, b = weights((4, 3, 3, 4))
+    y = chain.op("TRANSPOSE_CONV", [size, w, y, b], result(), **_SAME)
     filters = weights((1, 3, 3, 4), 3)
     y = chain.op("DEPTHWISE_CONV_2D", [y, *filters], result(), **_SAME, depth_multiplier=1)
     y = chain.op("FULLY_CONNECTED", [y, *weights((4, 4))], result(), keep_num_dims=True)
@@ -102,6 +105,8 @@ def _bytes(chain: _Chain, x: int) -> int:
 
     y = chain.op("QUANTIZE", [x], result())
     y = chain.op("CONV_2D", [y, *weights((4, 3, 3, 4))], result(), **_SAME)
+    (w, b), size = weights((4, 3, 3, 4)), chain.constant(shape)
+    y = chain.op("TRANSPOSE_CONV", [size, w, y, b], result(), **_SAME)
     y = chain.op(
         "DEPTHWISE_CONV_2D", [y, *weights((1, 3, 3, 4))], result(), **_SAME, depth_multiplier=1
     )

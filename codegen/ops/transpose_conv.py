@@ -24,14 +24,28 @@ from codegen.ops.base import (
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form
 from codegen.ops.hybrid import hybrid_params
+from codegen.ops.int16 import wide_convolution_params
 from codegen.ops.movement import constant_ints
 from codegen.ops.requantize import convolution_params, fused_activation
 from codegen.ops.spatial import Axis, Window, window
+from codegen.ops.uint8 import byte_form
 
 
 def _hybrid_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
     per_channel = filters.quant is not None and filters.quant.per_channel
     return (("per_channel", int(per_channel)), *hybrid_params(context, x, filters, y, axis))
+
+
+def _wide_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
+    """As of CONV_2D, but the reference reads 64 bits per bias whatever their type says.
+
+    Raises:
+        Unsupported: for narrower biases.
+    """
+    bias = context.optional_input(2)
+    if bias is not None:
+        context.require_type(bias, DType.INT64)
+    return wide_convolution_params(context, x, filters, y, axis)
 
 
 FORMS = (
@@ -57,6 +71,14 @@ FORMS = (
         params=_hybrid_params,
         quantises=True,
     ),
+    Form(
+        types=(DType.INT16, DType.INT8, DType.INT16),
+        kernel="cg_transpose_conv_s16",
+        header="cg_transpose_conv_s16.h",
+        args="cg_transpose_conv_s16_args",
+        params=_wide_params,
+    ),
+    byte_form("transpose_conv"),
 )
 
 
@@ -127,6 +149,7 @@ SPEC = OpSpec(
     types=data_types(FORMS),
     notes=(
         "constant output shape; any stride, padding and fused activation; weights per tensor or "
-        "per channel, constant; bias int32 (of float data float32) or absent"
+        "per channel, of uint8 per tensor, constant; bias int32 (of int16 data int64, "
+        "of float data float32) or absent"
     ),
 )

@@ -14,7 +14,7 @@ from tests.ops.windows import ACTIVATIONS
 from tests.tflite_builder import ModelBuilder
 
 Pair = tuple[int, int]
-TYPES = ("int8", "float32", "hybrid")
+TYPES = ("int8", "uint8", "int16", "float32", "hybrid")
 
 
 def add_layer(
@@ -33,6 +33,7 @@ def add_layer(
     per_channel: bool = True,
     bias: bool = True,
     zero_points: Pair = (-3, 7),
+    bias_type: str = "",
 ) -> tuple[int, int]:
     """One operator; returns its input and output. The output is `cut` smaller than it could be."""
     grown = [
@@ -40,21 +41,25 @@ def add_layer(
         for n, s, k in zip(image, stride, kernel, strict=True)
     ]
     out = (batch, *(size - cut for size in grown), channels[1])
-    dtype = "int8" if kind == "int8" else "float32"
-    quants = [(0.05, zero_points[0]), (0.5, zero_points[1])] if kind == "int8" else [(), ()]
+    dtype = "float32" if kind == "hybrid" else kind
+    zeros = {"int8": zero_points, "uint8": tuple(z + 128 for z in zero_points)}.get(kind, (0, 0))
+    quants = [(), ()] if dtype == "float32" else [(0.05, zeros[0]), (0.5, zeros[1])]
     x = builder.tensor((batch, *image, channels[0]), dtype, *quants[0])
     y = builder.tensor(out, dtype, *quants[1])
     filters = (channels[1], *kernel, channels[0])
-    scales = rng.uniform(0.002, 0.02, channels[1] if per_channel else 1)
+    scales = rng.uniform(0.002, 0.02, channels[1] if per_channel and kind != "uint8" else 1)
     if kind == "float32":
         w = builder.tensor(filters, "float32", data=rng.normal(0, 1, filters))
+    elif kind == "uint8":
+        w = builder.tensor(filters, kind, scales, [117], data=rng.integers(0, 256, filters))
     else:
         w = builder.tensor(filters, "int8", scales, data=rng.integers(-127, 128, filters))
     shape = builder.tensor((4,), "int32", data=np.array(out))
     inputs = [shape, w, x]
-    if bias and kind == "int8":
+    if bias and dtype != "float32":
         values = rng.integers(-4000, 4000, channels[1])
-        inputs.append(builder.tensor((channels[1],), "int32", 0.05 * scales, data=values))
+        width = bias_type or ("int64" if kind == "int16" else "int32")
+        inputs.append(builder.tensor((channels[1],), width, 0.05 * scales, data=values))
     elif bias:
         values = rng.normal(0, 1, channels[1])
         inputs.append(builder.tensor((channels[1],), "float32", data=values))
@@ -105,6 +110,11 @@ def test_sweep(sanitize: bool, tmp_path: Path, rng: np.random.Generator) -> None
     chosen = CONFIGS[::3] if sanitize else CONFIGS
     models = {kind: model(kind, rng, chosen) for kind in TYPES}
     assert_equal(models, tmp_path, rng, sanitize=sanitize)
+
+
+def test_a_narrow_bias_of_int16_data_is_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(CodegenError, match="is int32; only int64 is supported here"):
+        assert_equal({"x": model("int16", rng, [{"bias_type": "int32"}])}, Path(), rng)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: 0BSD
+ *
+ * TRANSPOSE_CONV, int16 data without zero points, int8 weights. Weights are
+ * [out channel][filter row][filter column][in channel].
+ */
+#ifndef CG_TRANSPOSE_CONV_S16_H
+#define CG_TRANSPOSE_CONV_S16_H
+
+#include "cg_transpose_window.h"
+#include "cg_wide_sum.h"
+
+typedef struct {
+    int32_t in_h, in_w, in_channels;  /* the whole input map */
+    int32_t filter_h, filter_w;
+    int32_t stride_h, stride_w;
+    int32_t pad_top, pad_left;
+    const int8_t *weights;
+    cg_wide_sum sum;
+} cg_transpose_conv_s16_args;
+
+/* The products of one output element, from the inputs in `v` and `h`. */
+CG_KERNEL int64_t cg_transpose_conv_s16_taps(const cg_transpose_conv_s16_args *a, const cg_src *x,
+                                             int32_t oy, int32_t ox, cg_inputs v, cg_inputs h,
+                                             int32_t c)
+{
+    const int8_t *w = a->weights + (ptrdiff_t)c * a->filter_h * a->filter_w * a->in_channels;
+    int64_t sum = 0;
+    for (int32_t iy = v.first; iy < v.end; iy++) {
+        const int32_t ky = oy + a->pad_top - iy * a->stride_h;
+        for (int32_t ix = h.first; ix < h.end; ix++) {
+            const int32_t kx = ox + a->pad_left - ix * a->stride_w;
+            const cg_s16 *p = (const cg_s16 *)cg_at(x, iy, ix);
+            const int8_t *q = w + (ky * a->filter_w + kx) * a->in_channels;
+            for (int32_t k = 0; k < a->in_channels; k++) {
+                sum += p[k] * q[k];
+            }
+        }
+    }
+    return sum;
+}
+
+CG_KERNEL void cg_transpose_conv_s16(const cg_transpose_conv_s16_args *a, const cg_src *x,
+                                     const cg_dst *y, const cg_range *r)
+{
+    for (int32_t oy = r->y0; oy < r->y1; oy++) {
+        const cg_inputs v = cg_transpose_inputs(oy, a->in_h, a->filter_h, a->stride_h, a->pad_top);
+        for (int32_t ox = r->x0; ox < r->x1; ox++) {
+            const cg_inputs h =
+                cg_transpose_inputs(ox, a->in_w, a->filter_w, a->stride_w, a->pad_left);
+            cg_s16 *out = (cg_s16 *)cg_put(y, oy, ox);
+            for (int32_t c = r->c0; c < r->c1; c++) {
+                const int64_t sum = cg_transpose_conv_s16_taps(a, x, oy, ox, v, h, c);
+                out[c] = cg_wide_result(&a->sum, sum, c);
+            }
+        }
+    }
+}
+
+#endif
