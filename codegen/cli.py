@@ -24,7 +24,7 @@ from codegen.pipeline import Build, BuildOptions, build
 from codegen.plan import PlanOptions
 from codegen.planner import arena, order
 from codegen.planner.memory_modes import MODES
-from codegen.target import Kernels
+from codegen.target import Kernels, Reference
 
 if TYPE_CHECKING:
     pass
@@ -95,6 +95,13 @@ def planner_options(command: Command) -> Command:
             default="auto",
             show_default=True,
             help="Instructions that kernels are written for; auto: what the board's core has.",
+        ),
+        click.option(
+            "--reference",
+            type=click.Choice([runtime.value for runtime in Reference]),
+            default="litert",
+            show_default=True,
+            help="The runtime whose results to give to the last bit: LiteRT or TFLite Micro.",
         ),
     )
     return _with(command, options)
@@ -407,6 +414,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
         keep_input=options["keep_input"],
         caller_io=options["io_buffers"] == "caller",
         kernels=options["kernels"],
+        reference=options["reference"],
     )
 
 

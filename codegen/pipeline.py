@@ -49,6 +49,7 @@ class BuildOptions:
                 f"--arena {plan.arena}",
                 f"--memory {plan.memory}",
                 f"--kernels {plan.kernels}",
+                f"--reference {plan.reference}",
                 *flags,
             ]
         )

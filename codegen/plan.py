@@ -294,6 +294,7 @@ class PlanOptions:
     keep_input: bool = False
     caller_io: bool = False
     kernels: str = "auto"
+    reference: str = "litert"
 
 
 @dataclass(frozen=True, eq=False)

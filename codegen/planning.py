@@ -167,7 +167,8 @@ def _plannable(model: Model) -> Graph:
 
 def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepared, dict[int, str]]:
     """All orders, and why operators cannot be built."""
-    lowered, refused = _lower_or_opaque(graph, target_of(board.cpu, options.kernels))
+    target = target_of(board.cpu, options.kernels, options.reference)
+    lowered, refused = _lower_or_opaque(graph, target)
     return prepare(graph, options, lowered), refused
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.board_schema import Cpu
 
@@ -20,20 +20,34 @@ class Kernels(enum.Enum):
     MVE = "mve"
 
 
+class Reference(enum.Enum):
+    """The runtime whose bytes the C code gives; docs/numerics_formats.md says where they differ."""
+
+    LITERT = "litert"
+    TFLM = "tflm"
+
+
 @dataclass(frozen=True)
 class Target:
     """What operators are lowered for."""
 
     kernels: Kernels = Kernels.PORTABLE
+    reference: Reference = Reference.LITERT
+
+    @property
+    def portable(self) -> Target:
+        """The same for any core."""
+        return replace(self, kernels=Kernels.PORTABLE)
 
 
 PORTABLE = Target()
 """Any core; what is asked of an operator where nothing is generated."""
 
 
-def target_of(cpu: Cpu, kernels: str = "auto") -> Target:
+def target_of(cpu: Cpu, kernels: str = "auto", reference: str = "litert") -> Target:
     """The target of a core; `kernels` names a family or is "auto" for the core's best."""
     if kernels != "auto":
-        return Target(Kernels(kernels))
+        return Target(Kernels(kernels), Reference(reference))
     isa = cpu.isa
-    return Target(Kernels.MVE if isa.mve else Kernels.DSP if isa.dsp else Kernels.PORTABLE)
+    family = Kernels.MVE if isa.mve else Kernels.DSP if isa.dsp else Kernels.PORTABLE
+    return Target(family, Reference(reference))

@@ -32,6 +32,7 @@ from codegen.ops.double_scale import double_parts, double_tables
 from codegen.ops.fast_forms import with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, Params, data_types, select_form, with_int4_weights
+from codegen.ops.fully_connected_tflm import as_convolution
 from codegen.ops.hybrid import hybrid_params
 from codegen.ops.int16 import require_symmetric, require_wide, wide_bias
 from codegen.ops.requantize import (
@@ -46,7 +47,7 @@ from codegen.ops.requantize import (
     weights_zero_point,
 )
 from codegen.ops.uint8 import byte_factor, byte_form, byte_operands
-from codegen.target import Kernels
+from codegen.target import Kernels, Reference
 
 
 def lower(context: OpContext) -> Lowered:
@@ -65,6 +66,10 @@ def lower(context: OpContext) -> Lowered:
     units, depth = filters.shape
     context.require_shape(y, _out_shape(context, x, units, depth))
     inputs, outputs = _accesses(x, y, depth)
+    summary, macs = f"{depth} to {units} {fused_activation(context)}", y.elements * depth
+    if context.target.reference is Reference.TFLM and x.dtype in (DType.INT8, DType.INT16):
+        call = as_convolution(context, x, filters, y, (inputs, outputs))
+        return Lowered(calls=(call,), summary=summary, macs=macs)
     call = Call(
         kernel=form.kernel,
         header=form.header,
@@ -74,11 +79,7 @@ def lower(context: OpContext) -> Lowered:
         outputs=(outputs,),
         scratch=form.scratch(depth),
     )
-    lowered = Lowered(
-        calls=(call,),
-        summary=f"{depth} to {units} {fused_activation(context)}",
-        macs=y.elements * depth,
-    )
+    lowered = Lowered(calls=(call,), summary=summary, macs=macs)
     if form.kernel == "cg_fully_connected_s8" and context.target.kernels in _FAST_FORMS:
         fast = _FAST_FORMS[context.target.kernels]
         return with_fast_forms(lowered, fast(context, filters, call))

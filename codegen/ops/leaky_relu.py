@@ -14,7 +14,7 @@ from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.codes import CODES
 from codegen.ops.float32 import float_activation
 from codegen.ops.lookup import lookup, typed_pair
-from codegen.ops.requantize import factor, float32_factor
+from codegen.ops.requantize import product_factor
 from codegen.ops.rescale import Rescaling, rescaled
 
 TYPES = (*CODES, DType.FLOAT32)
@@ -35,8 +35,8 @@ def lower(context: OpContext) -> Lowered:
         summary = f"alpha {alpha:g}"
         return float_activation(context, "cg_leaky_relu_f32", [("alpha", alpha)], summary)
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
-    positive = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
-    negative = factor(context, float32_factor(x_quant.scale, abs(alpha), y_quant.scale))
+    positive = product_factor(context, x_quant.scale, 1.0, y_quant.scale)
+    negative = product_factor(context, x_quant.scale, abs(alpha), y_quant.scale)
     sign = -1 if alpha < 0 else 1
     if x.dtype is DType.INT16:
         rescaling = Rescaling(positive, negative, integer_range(y.dtype), sign)

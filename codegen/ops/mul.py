@@ -13,7 +13,7 @@ from codegen.ops.codes import CODES, SUFFIXES
 from codegen.ops.float32 import float_binary
 from codegen.ops.int16 import require_symmetric
 from codegen.ops.integers import INTEGERS, integer_binary
-from codegen.ops.requantize import clamp_params, factor, float32_factor, fused_activation
+from codegen.ops.requantize import clamp_params, fused_activation, product_factor
 
 TYPES = (*CODES, *INTEGERS, DType.FLOAT32)
 
@@ -28,8 +28,8 @@ def lower(context: OpContext) -> Lowered:
     if a.dtype is DType.INT16:
         require_symmetric(context, *operands)
     a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
-    real = float32_factor(a_quant.scale, b_quant.scale, y_quant.scale)
-    multiplier, shift = factor(context, real)
+    scales = (quant.scale for quant in (a_quant, b_quant, y_quant))
+    multiplier, shift = product_factor(context, *scales)
     params = (
         ("a_offset", -a_quant.zero_point),
         ("b_offset", -b_quant.zero_point),

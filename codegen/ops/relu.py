@@ -14,7 +14,7 @@ from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.codes import CODES
 from codegen.ops.float32 import float_activation
 from codegen.ops.lookup import lookup, typed_pair
-from codegen.ops.requantize import factor, float32_factor
+from codegen.ops.requantize import product_factor
 from codegen.ops.rescale import Rescaling, rescaled
 
 TYPES = (*CODES, DType.FLOAT32)
@@ -32,7 +32,7 @@ def clamped(context: OpContext, activation: str, types: tuple[DType, ...] = TYPE
         params = [(end, ends[end] if bound is None else bound) for end, bound in bounds]
         return float_activation(context, "cg_relu_f32", params)
     x_quant, y_quant = context.require_quant(x), context.require_quant(y)
-    scale = factor(context, float32_factor(x_quant.scale, 1.0, y_quant.scale))
+    scale = product_factor(context, x_quant.scale, 1.0, y_quant.scale)
     low, high = activation_range(activation, y_quant, y.dtype)
     if x.dtype is DType.INT16:
         return rescaled(context, x, y, Rescaling(scale, scale, (low, high)))

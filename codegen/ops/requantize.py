@@ -16,6 +16,7 @@ from codegen.fixed_point import (
 )
 from codegen.graph import DType, Tensor
 from codegen.ops.base import OpContext, Param, Table, table, weights
+from codegen.target import Reference
 
 LARGEST_FACTOR = 2.0**30
 """The multiplier's shift to the left stays below 31."""
@@ -183,6 +184,17 @@ def float32_factor(a: float, b: float, divisor: float) -> float:
     """a * b / divisor in float32, from left to right; infinite where that overflows."""
     with np.errstate(over="ignore"):
         return float(np.float32(a) * np.float32(b) / np.float32(divisor))
+
+
+def product_factor(context: OpContext, a: float, b: float, divisor: float) -> tuple[int, int]:
+    """`factor` of a * b / divisor, in float32; TFLite Micro computes it in double.
+
+    Raises:
+        Unsupported: see `factor`.
+    """
+    if context.target.reference is Reference.TFLM:
+        return factor(context, a * b / divisor)
+    return factor(context, float32_factor(a, b, divisor))
 
 
 def bias_table(context: OpContext, bias: Tensor | None, channels: int) -> Table | None:

@@ -21,8 +21,9 @@ from codegen.fixed_point import (
 from codegen.graph import DType, Tensor
 from codegen.ops.base import Alias, Call, Lowered, OpContext, OpSpec, table, whole
 from codegen.ops.codes import CODES, SUFFIXES
-from codegen.ops.interpolation import Axis, interpolation_table
+from codegen.ops.interpolation import Axis, Floats, interpolation_table
 from codegen.ops.requantize import factor
+from codegen.target import Reference
 
 INTEGER_BITS = 5  # of the scaled distance, an int32
 SUM_SHIFT = 12  # by which exponentials are rounded before they are added
@@ -159,8 +160,9 @@ def _from_int16(context: OpContext, x: Tensor, y: Tensor) -> Call:
     multiplier, shift = factor(context, float(beta) / (10 / 65535), limit=2.0**15)
     unit = Axis(2 / 65535, 0)
     distance, fraction = Axis(10 / 65535, 2**15 - 1), Axis(1 / 65535, -(2**15))
-    exponentials = interpolation_table(np.exp, distance, unit, np.float64)
-    reciprocals = interpolation_table(lambda a: 1 / (1 + a), fraction, unit, np.float64)
+    real = np.float32 if context.target.reference is Reference.TFLM else np.float64
+    exponentials = interpolation_table(_exp, distance, unit, real)
+    reciprocals = interpolation_table(lambda a: 1 / (1 + a), fraction, unit, real)
     return Call(
         kernel="cg_softmax_s16",
         header="cg_softmax_s16.h",
@@ -174,6 +176,11 @@ def _from_int16(context: OpContext, x: Tensor, y: Tensor) -> Call:
         inputs=(whole(x, Alias.ELEMENT),),
         outputs=(whole(y),),
     )
+
+
+def _exp(values: Floats) -> Floats:
+    """In double, rounded to the type of the values."""
+    return np.exp(values.astype(np.float64)).astype(values.dtype)
 
 
 def _float_call(context: OpContext, x: Tensor, y: Tensor) -> Call:

@@ -32,7 +32,7 @@ from codegen.planner.constants import (
 from codegen.planner.forms import choose_forms
 from codegen.planner.place import Placement, home_sizes, ram_bytes, scratch_name
 from codegen.planner.steps import Places, call_steps
-from codegen.target import PORTABLE, target_of
+from codegen.target import target_of
 
 
 def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
@@ -43,10 +43,10 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
-    target = target_of(board.cpu, options.kernels)
+    target = target_of(board.cpu, options.kernels, options.reference)
     prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes, target))
     if board.npu is not None and not graph.states:  # models with state stay on the CPU
-        portable = ops.lower_all(graph, graph.nodes, PORTABLE)
+        portable = ops.lower_all(graph, graph.nodes, target.portable)
         chosen = order.choose_order(prepared.plain.orders, options.order)
         kernels = prepared.plain.lowered
         return plan_npu(graph, board, options, chosen.nodes, chosen.name, kernels, portable)

@@ -1,4 +1,4 @@
-"""The oracle: the TFLite interpreter with its reference kernels (LiteRT, BUILTIN_REF)."""
+"""The oracles: LiteRT with its reference kernels (BUILTIN_REF), and TFLite Micro."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.errors import ToolError
+from codegen.graph import Graph
 from codegen.verify.repair import repaired
 
 Array = NDArray[Any]
@@ -65,3 +66,49 @@ class Reference:
             except ValueError:
                 continue
         return found
+
+
+_SMALLEST_ARENA = 1 << 20
+_ARENA_PER_BYTE = 4  # of all tensors: alignment, the interpreter's own data, scratch
+
+
+class MicroReference:
+    """TFLite Micro's interpreter, which shows the model's outputs alone."""
+
+    def __init__(self, model: bytes, graph: Graph) -> None:
+        """Load a model whose main graph, as it is in the file, is `graph`.
+
+        Raises:
+            ToolError: if the interpreter is not installed or refuses the model.
+        """
+        try:
+            from tflite_micro import runtime
+        except ImportError:
+            raise ToolError(
+                "TFLite Micro's interpreter is not installed; pip install tflite-micro"
+            ) from None
+        arena = _SMALLEST_ARENA + _ARENA_PER_BYTE * sum(t.nbytes for t in graph.tensors)
+        try:
+            self._interpreter = runtime.Interpreter.from_bytes(model, arena_size=arena)
+        except (ValueError, RuntimeError) as error:
+            raise ToolError(
+                f"TFLite Micro refuses this model, so nothing can be compared: {error}"
+            ) from None
+        self._outputs = graph.outputs
+
+    def run(self, values: Sequence[Array], tensors: Iterable[int]) -> dict[int, Array]:
+        """One inference; those of the wanted tensors that are outputs, by index.
+
+        Raises:
+            ToolError: if the interpreter fails on these inputs.
+        """
+        try:
+            for i, value in enumerate(values):
+                self._interpreter.set_input(value, i)
+            self._interpreter.invoke()
+            results = [self._interpreter.get_output(i) for i in range(len(self._outputs))]
+        except (ValueError, RuntimeError) as error:
+            raise ToolError(f"TFLite Micro failed: {error}") from None
+        wanted = set(tensors)
+        found = zip(self._outputs, results, strict=True)
+        return {index: np.array(value) for index, value in found if index in wanted}

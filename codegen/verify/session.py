@@ -26,7 +26,7 @@ from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.engine import engine_sources
 from codegen.verify.inputs import InputSet
 from codegen.verify.program import build_host_program
-from codegen.verify.reference import Reference
+from codegen.verify.reference import MicroReference, Reference
 from codegen.verify.result import Difference, TargetResult
 from codegen.verify.sources import GeneratedSources, Request, RunResult
 from codegen.verify.trace import TRACE_VARIABLE, read_trace
@@ -103,7 +103,11 @@ def make_session(
     """
     graph, original = build.plan.graph, model.main
     file_inputs = [original.tensors[t] for t in original.inputs]
-    reference = Reference(data, [t.shape for t in file_inputs])
+    reference: Reference | MicroReference
+    if build.plan.options.reference == "tflm":
+        reference = MicroReference(data, original)
+    else:
+        reference = Reference(data, [t.shape for t in file_inputs])
     wanted = [*graph.outputs, *(t for layer in build.plan.layers for t in layer.node.outputs)]
     known = [t for t in wanted if t < len(original.tensors)]
     built_inputs = [graph.tensors[t] for t in graph.inputs]
