@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * CONV_2D, int8, for Helium: packed weights (see cg_mve.h), two pixels by four channels at a time.
+ * CONV_2D, int8, for Helium: packed weights (see cg_dense_mve.h), two pixels by four channels at a time.
  *
  * A 1x1 filter reads its pixels where they are. For any other the window of an output pixel has to
  * become one run of bytes, with the input's zero point where it leaves the map:
@@ -13,7 +13,7 @@
 #ifndef CG_CONV_2D_MVE_H
 #define CG_CONV_2D_MVE_H
 
-#include "cg_mve.h"
+#include "cg_dense_mve.h"
 
 typedef struct {
     int32_t in_h, in_w, in_c;         /* the whole input map */
@@ -34,13 +34,13 @@ CG_KERNEL void cg_conv_2d_1x1_mve_s8(const cg_conv_2d_mve_args *a, const cg_src 
         const int32_t iy = oy * a->stride_h;
         int32_t ox = r->x0;
         for (; ox + 1 < r->x1; ox += 2) {
-            cg_mve_two_pixels(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
-                              (const int8_t *)cg_at(x, iy, (ox + 1) * dx),
-                              (int8_t *)cg_put(y, oy, ox), (int8_t *)cg_put(y, oy, ox + 1));
+            cg_dense_two_pixels(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
+                                (const int8_t *)cg_at(x, iy, (ox + 1) * dx),
+                                (int8_t *)cg_put(y, oy, ox), y->pixel);
         }
         if (ox < r->x1) {
-            cg_mve_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
-                             (int8_t *)cg_put(y, oy, ox));
+            cg_dense_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
+                               (int8_t *)cg_put(y, oy, ox));
         }
     }
 }
@@ -92,12 +92,15 @@ CG_KERNEL void cg_conv_2d_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x, 
 {
     int8_t *first = (int8_t *)scratch, *second = first + a->layer.depth + 16;
     for (int32_t oy = r->y0; oy < r->y1; oy++) {
-        for (int32_t ox = r->x0; ox < r->x1; ox += 2) {
-            const int32_t other = cg_min(ox + 1, r->x1 - 1);
+        int32_t ox = r->x0;
+        for (; ox + 1 < r->x1; ox += 2) {
             cg_conv_2d_mve_patch(first, a, x, oy, ox);
-            cg_conv_2d_mve_patch(second, a, x, oy, other);
-            cg_mve_two_pixels(&a->layer, r, first, second, (int8_t *)cg_put(y, oy, ox),
-                              (int8_t *)cg_put(y, oy, other));
+            cg_conv_2d_mve_patch(second, a, x, oy, ox + 1);
+            cg_dense_two_pixels(&a->layer, r, first, second, (int8_t *)cg_put(y, oy, ox), y->pixel);
+        }
+        if (ox < r->x1) {
+            cg_conv_2d_mve_patch(first, a, x, oy, ox);
+            cg_dense_one_pixel(&a->layer, r, first, (int8_t *)cg_put(y, oy, ox));
         }
     }
 }
@@ -142,12 +145,12 @@ CG_KERNEL void cg_conv_2d_columns_mve_s8(const cg_conv_2d_mve_args *a, const cg_
         }
         int32_t ox = r->x0;
         for (; ox + 1 < r->x1; ox += 2) {
-            cg_mve_two_pixels(&a->layer, r, window, window + step, (int8_t *)cg_put(y, oy, ox),
-                              (int8_t *)cg_put(y, oy, ox + 1));
+            cg_dense_two_pixels(&a->layer, r, window, window + step, (int8_t *)cg_put(y, oy, ox),
+                                y->pixel);
             window += 2 * step;
         }
         if (ox < r->x1) {
-            cg_mve_one_pixel(&a->layer, r, window, (int8_t *)cg_put(y, oy, ox));
+            cg_dense_one_pixel(&a->layer, r, window, (int8_t *)cg_put(y, oy, ox));
         }
     }
 }

@@ -3,7 +3,7 @@
  * DEPTHWISE_CONV_2D, int8, for Helium, one out channel per in channel, in two ways:
  *
  * By lanes, for any filter: eight channels at a time. Weights are [filter row][filter column]
- * [channel], biases are padded to whole blocks of four; layer.scales as in cg_mve.h.
+ * [channel], biases are padded to whole blocks of four; layer.scales as in cg_dense_mve.h.
  *
  * By windows, for filters up to 3x3 with strides 1 or 2. Four input rows are interleaved into the
  * scratch memory, up to sixteen channels at a time, so that one word holds four rows of a column:
@@ -256,8 +256,15 @@ CG_KERNEL void cg_depthwise_mve_fill(const cg_depthwise_window_mve_args *a,
     "vrshl.s32 %q[b], %[shift]\n\tvqmovnt.s32 %q[a], %q[b]\n\t.endif\n\t"             \
     "vqadd.s16 %q[a], %q[a], r2\n\t"                                                  \
     ".if %c[narrow]\n\tvqmovnb.s16 %q[a], %q[a]\n\t.endif\n\t"
+/* Registers for all that is no vector; GCC does not always find them by itself. */
+#define CG_DEPTHWISE_MVE_REGISTERS                                                    \
+    register const int8_t *from __asm__("r3") = p;                                    \
+    register int32_t pitch __asm__("r1") = unit;                                      \
+    register int32_t bias __asm__("r5") = scales[0];                                  \
+    register int32_t by __asm__("r9") = scales[1];                                    \
+    register int32_t shift __asm__("r11") = scales[2]
 #define CG_DEPTHWISE_MVE_SCALES                                                       \
-    [bias] "r"(scales[0]), [by] "r"(scales[1]), [shift] "r"(scales[2]),               \
+    [unit] "r"(pitch), [bias] "r"(bias), [by] "r"(by), [shift] "r"(shift),            \
     [right] "i"(l->rounding == CG_MVE_TWICE_RIGHT), [zero] "i"(l->output_offset & 0xffff), \
     [narrow] "i"(!cg_depthwise_mve_clamps(l))
 
@@ -279,6 +286,7 @@ CG_KERNEL int16x8_t cg_depthwise_mve_2x4(const cg_mve_layer *l, const int32_t *s
                                          int32_t columns)
 {
     int32x4_t a, b;
+    CG_DEPTHWISE_MVE_REGISTERS;
     __asm__ volatile(
         "vldrw.u32 %q[b], [%[p], %q[o]]\n\tadd %[p], %[p], %[unit], lsl #1\n\t"
         "vmladav.s8 r0, %q[b], %q[k0]\n\tvmladav.s8 r2, %q[b], %q[k1]\n\t"
@@ -287,9 +295,9 @@ CG_KERNEL int16x8_t cg_depthwise_mve_2x4(const cg_mve_layer *l, const int32_t *s
         "vmladav.s8 r8, %q[b], %q[k0]\n\tvmladav.s8 r10, %q[b], %q[k1]\n\t"
         "vmladav.s8 r12, %q[b], %q[k4]\n\tvmladav.s8 lr, %q[b], %q[k5]\n\t.endif\n\t"
         CG_DEPTHWISE_MVE_CODES("%c[columns] <= 2")
-        : [a] "=&w"(a), [b] "=&w"(b), [p] "+r"(p)
+        : [a] "=&w"(a), [b] "=&w"(b), [p] "+r"(from)
         : [o] "w"(f->columns), [k0] "w"(f->k0), [k1] "w"(f->k1), [k4] "w"(f->k4), [k5] "w"(f->k5),
-          [unit] "r"(unit), [columns] "i"(columns), CG_DEPTHWISE_MVE_SCALES
+          [columns] "i"(columns), CG_DEPTHWISE_MVE_SCALES
         : CG_MVE_CLOBBERS);
     return vreinterpretq_s16_s32(a);
 }
@@ -303,13 +311,14 @@ CG_KERNEL int16x8_t cg_depthwise_mve_1x8(const cg_mve_layer *l, const int32_t *s
                                          int32_t unit, const cg_depthwise_mve_filter *f)
 {
     int32x4_t a, b;
+    CG_DEPTHWISE_MVE_REGISTERS;
     __asm__ volatile(
         CG_DEPTHWISE_MVE_NEXT("r0") CG_DEPTHWISE_MVE_NEXT("r8") CG_DEPTHWISE_MVE_NEXT("r2")
         CG_DEPTHWISE_MVE_NEXT("r10") CG_DEPTHWISE_MVE_NEXT("r4") CG_DEPTHWISE_MVE_NEXT("r12")
         CG_DEPTHWISE_MVE_NEXT("r6") CG_DEPTHWISE_MVE_NEXT("lr")
         CG_DEPTHWISE_MVE_CODES("0")
-        : [a] "=&w"(a), [b] "=&w"(b), [p] "+r"(p)
-        : [o] "w"(f->columns), [k] "w"(f->k0), [unit] "r"(unit), CG_DEPTHWISE_MVE_SCALES
+        : [a] "=&w"(a), [b] "=&w"(b), [p] "+r"(from)
+        : [o] "w"(f->columns), [k] "w"(f->k0), CG_DEPTHWISE_MVE_SCALES
         : CG_MVE_CLOBBERS);
     return vreinterpretq_s16_s32(a);
 }

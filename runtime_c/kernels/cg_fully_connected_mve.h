@@ -5,7 +5,7 @@
 #ifndef CG_FULLY_CONNECTED_MVE_H
 #define CG_FULLY_CONNECTED_MVE_H
 
-#include "cg_mve.h"
+#include "cg_dense_mve.h"
 
 typedef struct {
     cg_mve_layer layer;
@@ -17,13 +17,13 @@ CG_KERNEL void cg_fully_connected_mve_s8(const cg_fully_connected_mve_args *a, c
     for (int32_t row = r->y0; row < r->y1; row++) {
         int32_t col = r->x0;
         for (; col + 1 < r->x1; col += 2) {
-            cg_mve_two_pixels(&a->layer, r, (const int8_t *)cg_at(x, row, col),
-                              (const int8_t *)cg_at(x, row, col + 1),
-                              (int8_t *)cg_put(y, row, col), (int8_t *)cg_put(y, row, col + 1));
+            cg_dense_two_pixels(&a->layer, r, (const int8_t *)cg_at(x, row, col),
+                                (const int8_t *)cg_at(x, row, col + 1),
+                                (int8_t *)cg_put(y, row, col), y->pixel);
         }
         if (col < r->x1) {
-            cg_mve_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, row, col),
-                             (int8_t *)cg_put(y, row, col));
+            cg_dense_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, row, col),
+                               (int8_t *)cg_put(y, row, col));
         }
     }
 }

@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * What the int8 kernels for Helium (Cortex-M55, M85) share: dot products of packed weights, and the
- * way from int32 sums to int8 codes.
- *
- * Packed weights are a stream of blocks of four out channels, in words:
- *
- *     4 x int32   bias, into which the input's zero point is folded
- *     4 x 16      weights of inputs 0..15, one channel after the other
- *     4 x 16      weights of inputs 16..31
- *     ...
- *     4 x rest    weights of the last depth % 16 inputs
- *
- * The table ends with the few bytes that the last vector reads in vain. Beside it lies the table of
- * scales: 4 multipliers, then 4 shifts (negative: to the right) for every block.
- *
- * VMLADAVA adds sixteen products to one even core register. Eight of those registers are free, so
- * a block of sums is eight wide: two pixels by four channels, or one pixel by eight. Compilers run
- * short of even registers there, which is why these loops are written in assembly.
- *
- * Everything is also there in plain C, for cores without Helium, for -O0, where the registers are
+ * What the int8 kernels for Helium (Cortex-M55, M85) share: the way from int32 sums to int8 codes, and
+ * moving runs of bytes. Everything is also there in plain C, for cores without Helium, for -O0, where the registers are
  * not free, and for compilers other than GCC; both give the same bytes.
  */
 #ifndef CG_MVE_H
@@ -42,7 +25,7 @@ enum {
     CG_MVE_TWICE                      /* two roundings; any shift */
 };
 
-/* A layer whose outputs are dot products of `depth` inputs and packed weights. */
+/* How a layer makes codes of sums; depth and weights: see cg_dense_mve.h. */
 typedef struct {
     int32_t depth, channels;
     int32_t rounding;                 /* CG_MVE_... */
@@ -52,12 +35,6 @@ typedef struct {
     const int32_t *scales;
 } cg_mve_layer;
 
-/* Words of packed weights per block of four channels. */
-CG_KERNEL int32_t cg_mve_block(const cg_mve_layer *l)
-{
-    return 4 + l->depth;
-}
-
 /* Eight sums: two pixels by four channels, or one pixel by two blocks of four channels. */
 typedef struct {
 #if CG_MVE
@@ -66,21 +43,6 @@ typedef struct {
     int32_t a[4], b[4];
 #endif
 } cg_mve_sums;
-
-/* The four sums of one pixel and the block at `w`, in plain C. */
-CG_KERNEL void cg_mve_dot_1x4(int32_t sums[4], const int32_t *w, const int8_t *x, int32_t depth)
-{
-    const int8_t *q = (const int8_t *)(w + 4);
-    for (int32_t j = 0; j < 4; j++) {
-        int32_t sum = 0;
-        for (int32_t k = 0; k < depth; k++) {
-            const int32_t first = k - k % 16;
-            const int32_t width = cg_min(depth - first, 16);
-            sum += x[k] * q[first * 4 + j * width + k % 16];
-        }
-        sums[j] = cg_add32(w[j], sum);
-    }
-}
 
 /* The code of one sum. */
 CG_KERNEL int8_t cg_mve_code(const cg_mve_layer *l, int32_t sum, int32_t multiplier, int32_t shift)
@@ -97,138 +59,9 @@ CG_KERNEL int8_t cg_mve_code(const cg_mve_layer *l, int32_t sum, int32_t multipl
 
 #if CG_MVE
 
-/* Sixteen inputs of two pixels, in X and Y, times four weight vectors STEP bytes apart. */
-#define CG_MVE_STEP_2X4(X, Y, STEP)                                                   \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r0, " X ", %q[t]\n\t"           \
-    "vmladava.s8 r8, " Y ", %q[t]\n\t"                                                \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r2, " X ", %q[t]\n\t"           \
-    "vmladava.s8 r10, " Y ", %q[t]\n\t"                                               \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r4, " X ", %q[t]\n\t"           \
-    "vmladava.s8 r12, " Y ", %q[t]\n\t"                                               \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r6, " X ", %q[t]\n\t"           \
-    "vmladava.s8 lr, " Y ", %q[t]\n\t"
-#define CG_MVE_LOAD_2X4                                                               \
-    "vldrb.u8 %q[a], [%[x]], #16\n\tvldrb.u8 %q[b], [%[y]], #16\n\t"                  \
-    CG_MVE_STEP_2X4("%q[a]", "%q[b]", "16")
-#define CG_MVE_REST_2X4                                                               \
-    "vpstt\n\tvldrbt.u8 %q[a], [%[x]]\n\tvldrbt.u8 %q[b], [%[y]]\n\t"                 \
-    CG_MVE_STEP_2X4("%q[a]", "%q[b]", "%c[rest]")
-
-/* Sixteen inputs of one pixel times four weight vectors from each of two streams. */
-#define CG_MVE_STEP_1X8(STEP)                                                         \
-    "vldrb.u8 %q[b], [%[w]], #" STEP "\n\tvmladava.s8 r0, %q[a], %q[b]\n\t"           \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r2, %q[a], %q[t]\n\t"           \
-    "vldrb.u8 %q[b], [%[w]], #" STEP "\n\tvmladava.s8 r4, %q[a], %q[b]\n\t"           \
-    "vldrb.u8 %q[t], [%[w]], #" STEP "\n\tvmladava.s8 r6, %q[a], %q[t]\n\t"           \
-    "vldrb.u8 %q[b], [%[y]], #" STEP "\n\tvmladava.s8 r8, %q[a], %q[b]\n\t"           \
-    "vldrb.u8 %q[t], [%[y]], #" STEP "\n\tvmladava.s8 r10, %q[a], %q[t]\n\t"          \
-    "vldrb.u8 %q[b], [%[y]], #" STEP "\n\tvmladava.s8 r12, %q[a], %q[b]\n\t"          \
-    "vldrb.u8 %q[t], [%[y]], #" STEP "\n\tvmladava.s8 lr, %q[a], %q[t]\n\t"
-#define CG_MVE_LOAD_1X8 "vldrb.u8 %q[a], [%[x]], #16\n\t" CG_MVE_STEP_1X8("16")
-#define CG_MVE_REST_1X8 "vpst\n\tvldrbt.u8 %q[a], [%[x]]\n\t" CG_MVE_STEP_1X8("%c[rest]")
-
-/* All of depth: `blocks` whole vectors, `unroll` of them per turn, and the rest, whose surplus lanes
- * are loaded as 0. The assembler leaves out what is not asked for. */
-#define CG_MVE_TURNS(LOAD, REST)                                                      \
-    ".if %c[blocks] > 0\n\t"                                                          \
-    ".if %c[blocks] > %c[unroll]\n\tmov %[n], #%c[blocks] / %c[unroll]\n\t.endif\n"   \
-    "1:\n\t" LOAD                                                                     \
-    ".if %c[unroll] > 1\n\t" LOAD ".endif\n\t"                                        \
-    ".if %c[unroll] > 2\n\t" LOAD ".endif\n\t"                                        \
-    ".if %c[unroll] > 3\n\t" LOAD ".endif\n\t"                                        \
-    ".if %c[blocks] > %c[unroll]\n\tsubs %[n], #1\n\tbne 1b\n\t.endif\n\t"            \
-    ".endif\n\t"                                                                      \
-    ".if %c[rest] > 0\n\tmov %[n], #%c[rest]\n\tvctp.8 %[n]\n\t" REST ".endif\n\t"
-
-/* The two times four sums as two vectors. */
-#define CG_MVE_RESULT                                                                 \
-    "vmov %q[a][2], %q[a][0], r0, r4\n\tvmov %q[a][3], %q[a][1], r2, r6\n\t"          \
-    "vmov %q[b][2], %q[b][0], r8, r12\n\tvmov %q[b][3], %q[b][1], r10, lr\n\t"
-
-#define CG_MVE_CONSTANTS                                                              \
-    [blocks] "i"(depth / 16), [unroll] "i"(cg_mve_unroll(depth / 16)), [rest] "i"(depth % 16)
+/* What blocks of assembly with eight sums overwrite. */
 #define CG_MVE_CLOBBERS                                                               \
     "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "p0", "cc", "memory"
-
-/* Vectors per turn of a loop: all of them if there are few. */
-CG_KERNEL int32_t cg_mve_unroll(int32_t blocks)
-{
-    return blocks > 0 && blocks <= 4 ? blocks : blocks % 4 == 0 ? 4 : blocks % 3 == 0 ? 3
-         : blocks % 2 == 0 ? 2 : 1;
-}
-
-/* For compilers that do not see that `depth` is a constant. */
-CG_KERNEL cg_mve_sums cg_mve_dot_unknown(const int32_t *w0, const int32_t *w1, const int8_t *x,
-                                         const int8_t *y, int32_t depth)
-{
-    int32_t sums[8];
-    cg_mve_dot_1x4(sums, w0, x, depth);
-    cg_mve_dot_1x4(sums + 4, w1, y, depth);
-    return (cg_mve_sums){ vldrwq_s32(sums), vldrwq_s32(sums + 4) };
-}
-
-/* Pixels x and y by the four channels of the block at `*stream`, which moves on to the next. */
-CG_KERNEL cg_mve_sums cg_mve_dot_2x4(const int32_t **stream, const int8_t *x, const int8_t *y,
-                                     int32_t depth)
-{
-    const int32_t *w = *stream;
-    if (!__builtin_constant_p(depth)) {
-        *stream = w + 4 + depth;
-        return cg_mve_dot_unknown(w, w, x, y, depth);
-    }
-    cg_mve_sums s;
-    int8x16_t t;
-    int32_t n;
-    __asm__ volatile(
-        "ldm %[w], {r0, r2, r4, r6}\n\tldm %[w]!, {r8, r10, r12, lr}\n\t"
-        CG_MVE_TURNS(CG_MVE_LOAD_2X4, CG_MVE_REST_2X4) CG_MVE_RESULT
-        : [a] "=&w"(s.a), [b] "=&w"(s.b), [t] "=&w"(t), [n] "=&r"(n),
-          [w] "+r"(w), [x] "+r"(x), [y] "+r"(y)
-        : CG_MVE_CONSTANTS
-        : CG_MVE_CLOBBERS);
-    *stream = w;
-    return s;
-}
-
-/* The same for at most 32 inputs, which the caller keeps in registers: x0, y0 the first sixteen. */
-CG_KERNEL cg_mve_sums cg_mve_dot_2x4_kept(const int32_t **stream, int8x16_t x0, int8x16_t x1,
-                                          int8x16_t y0, int8x16_t y1, int32_t depth)
-{
-    const int32_t *w = *stream;
-    cg_mve_sums s;
-    int8x16_t t;
-    __asm__ volatile(
-        "ldm %[w], {r0, r2, r4, r6}\n\tldm %[w]!, {r8, r10, r12, lr}\n\t"
-        ".if %c[depth] >= 16\n\t" CG_MVE_STEP_2X4("%q[x0]", "%q[y0]", "16")
-        ".else\n\t" CG_MVE_STEP_2X4("%q[x0]", "%q[y0]", "%c[depth]") ".endif\n\t"
-        ".if %c[depth] == 32\n\t" CG_MVE_STEP_2X4("%q[x1]", "%q[y1]", "16")
-        ".elseif %c[depth] > 16\n\t" CG_MVE_STEP_2X4("%q[x1]", "%q[y1]", "%c[depth] - 16") ".endif\n\t"
-        CG_MVE_RESULT
-        : [a] "=&w"(s.a), [b] "=&w"(s.b), [t] "=&w"(t), [w] "+r"(w)
-        : [x0] "w"(x0), [x1] "w"(x1), [y0] "w"(y0), [y1] "w"(y1), [depth] "i"(depth)
-        : CG_MVE_CLOBBERS);
-    *stream = w;
-    return s;
-}
-
-/* Pixel x by the eight channels of the blocks at `w` and `y`. */
-CG_KERNEL cg_mve_sums cg_mve_dot_1x8(const int32_t *w, const int32_t *y, const int8_t *x, int32_t depth)
-{
-    if (!__builtin_constant_p(depth)) {
-        return cg_mve_dot_unknown(w, y, x, x, depth);
-    }
-    cg_mve_sums s;
-    int8x16_t t;
-    int32_t n;
-    __asm__ volatile(
-        "ldm %[w]!, {r0, r2, r4, r6}\n\tldm %[y]!, {r8, r10, r12, lr}\n\t"
-        CG_MVE_TURNS(CG_MVE_LOAD_1X8, CG_MVE_REST_1X8) CG_MVE_RESULT
-        : [a] "=&w"(s.a), [b] "=&w"(s.b), [t] "=&w"(t), [n] "=&r"(n),
-          [w] "+r"(w), [x] "+r"(x), [y] "+r"(y)
-        : CG_MVE_CONSTANTS
-        : CG_MVE_CLOBBERS);
-    return s;
-}
 
 /* The first n of sixteen bytes, the others 0; all of them from n = 16. */
 CG_KERNEL int8x16_t cg_mve_load(const int8_t *p, int32_t n)
@@ -292,24 +125,6 @@ CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *s
 
 #else
 
-CG_KERNEL cg_mve_sums cg_mve_dot_2x4(const int32_t **stream, const int8_t *x, const int8_t *y,
-                                     int32_t depth)
-{
-    cg_mve_sums s;
-    cg_mve_dot_1x4(s.a, *stream, x, depth);
-    cg_mve_dot_1x4(s.b, *stream, y, depth);
-    *stream += 4 + depth;
-    return s;
-}
-
-CG_KERNEL cg_mve_sums cg_mve_dot_1x8(const int32_t *w, const int32_t *y, const int8_t *x, int32_t depth)
-{
-    cg_mve_sums s;
-    cg_mve_dot_1x4(s.a, w, x, depth);
-    cg_mve_dot_1x4(s.b, y, x, depth);
-    return s;
-}
-
 CG_KERNEL void cg_mve_put(const cg_mve_layer *l, cg_mve_sums s, const int32_t *scales_a,
                           const int32_t *scales_b, int8_t *out_a, int8_t *out_b,
                           int32_t left_a, int32_t left_b)
@@ -367,50 +182,5 @@ CG_KERNEL int8_t *cg_mve_fill(int8_t *to, int8_t value, int32_t n)
 }
 
 #endif
-
-/* Channels [r->c0, r->c1) of two pixels; c0 is a multiple of 4. */
-CG_KERNEL void cg_mve_two_pixels(const cg_mve_layer *l, const cg_range *r, const int8_t *x,
-                                 const int8_t *y, int8_t *out_x, int8_t *out_y)
-{
-    const int32_t *w = l->weights + r->c0 / 4 * cg_mve_block(l);
-    const int32_t *scales = l->scales + r->c0 * 2;
-#if CG_MVE
-    if (__builtin_constant_p(l->depth) && l->depth <= 32) {
-        const int8x16_t x0 = cg_mve_load(x, l->depth), y0 = cg_mve_load(y, l->depth);
-        const int8x16_t x1 = l->depth > 16 ? cg_mve_load(x + 16, l->depth - 16) : x0;
-        const int8x16_t y1 = l->depth > 16 ? cg_mve_load(y + 16, l->depth - 16) : y0;
-        for (int32_t c = r->c0; c < r->c1; c += 4) {
-            const int32_t left = r->c1 - c;
-            const cg_mve_sums s = cg_mve_dot_2x4_kept(&w, x0, x1, y0, y1, l->depth);
-            cg_mve_put(l, s, scales, scales, out_x + c, out_y + c, left, left);
-            scales += 8;
-        }
-        return;
-    }
-#endif
-    for (int32_t c = r->c0; c < r->c1; c += 4) {
-        const int32_t left = r->c1 - c;
-        const cg_mve_sums s = cg_mve_dot_2x4(&w, x, y, l->depth);
-        cg_mve_put(l, s, scales, scales, out_x + c, out_y + c, left, left);
-        scales += 8;
-    }
-}
-
-/* The same for one pixel. An odd last block of channels is computed twice. */
-CG_KERNEL void cg_mve_one_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out)
-{
-    const int32_t block = cg_mve_block(l);
-    const int32_t *w = l->weights + r->c0 / 4 * block;
-    const int32_t *scales = l->scales + r->c0 * 2;
-    for (int32_t c = r->c0; c < r->c1; c += 8) {
-        const int32_t second = c + 4 < r->c1 ? 1 : 0;
-        const cg_mve_sums s = cg_mve_dot_1x8(w, w + second * block, x, l->depth);
-        int8_t *o = out + c;
-        const int32_t left = r->c1 - c;
-        cg_mve_put(l, s, scales, scales + second * 8, o, o + second * 4, left, left - second * 4);
-        w += 2 * block;
-        scales += 16;
-    }
-}
 
 #endif
