@@ -43,6 +43,7 @@ class _Part:
 
 def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, ...]:
     """Indices of the nodes that can be virtual: joins all of whose readers can gather or copy."""
+    states = _state_tensors(graph)
     readers: dict[int, list[Node]] = {}
     for node in graph.nodes:
         for t in dict.fromkeys(node.inputs):
@@ -59,6 +60,12 @@ def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, .
             for n in readers[node.outputs[0]]
         )
     )
+
+
+def _state_tensors(graph: Graph) -> frozenset[int]:
+    """What lives on from run to run: written at a moment that no rewriting may move."""
+    ends = (state.end for state in graph.states if state.end is not None)
+    return frozenset((*(state.start for state in graph.states), *ends))
 
 
 def _is_join(graph: Graph, node: Node, lowered: Lowered) -> bool:
@@ -116,7 +123,7 @@ def in_place_traits(
 
     Of several joins the first has the part. Row lag into or out of a part is not counted.
     """
-    borders = {*graph.inputs, *graph.outputs}
+    borders = {*graph.inputs, *graph.outputs, *_state_tensors(graph)}
     held: set[int] = set()
     plain = {t for n in graph.nodes if not traits[n.index].lies_in for t in n.outputs}
     changed = dict(traits)

@@ -22,6 +22,10 @@ _JOINS = frozenset({"CONCATENATION"})
 _CALLS = frozenset({"CALL", "CALL_ONCE", "IF", "WHILE"})  # may touch state of other subgraphs
 
 
+Overwrites = tuple[tuple[int, int, int], ...]
+"""(input, output, bytes): that much of the output may lie on the dying input."""
+
+
 @dataclass(frozen=True)
 class Traits:
     """What one operator spares.
@@ -31,13 +35,13 @@ class Traits:
             a view of one tensor, or a concatenation whose readers take the list of its parts.
         holds: tensors whose bytes are a part of its only output's from their birth on, such as
             the branches of a concatenation that write right into it.
-        overwrites: (input, output, bytes): that much of the output may lie on the dying input.
+        overwrites: what of its outputs may lie on inputs.
         scratch: bytes needed while it runs.
     """
 
     lies_in: tuple[int, ...] = ()
     holds: tuple[int, ...] = ()
-    overwrites: tuple[tuple[int, int, int], ...] = ()
+    overwrites: Overwrites = ()
     scratch: int = 0
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
+from itertools import accumulate
 
 from codegen.graph import Graph, Node, State
 from codegen.layout import Layout, dense_layout, is_dense, starts_densely
 from codegen.ops.base import Access, Lowered, Map, nhwc
 from codegen.plan import PlanOptions
-from codegen.planner.order_problem import Traits, callers_tensors, lowered_traits
+from codegen.planner.order_problem import Overwrites, callers_tensors, lowered_traits
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,10 @@ class Host:
 
 @dataclass
 class Sharing:
-    """The hosts decided so far, and the lives that they depend on."""
+    """The hosts decided so far, and the lives that they depend on.
+
+    In the two buffers of a branch (`pingpong`) nothing shares bytes by row lag.
+    """
 
     graph: Graph
     order: Sequence[Node]
@@ -48,6 +50,7 @@ class Sharing:
 
     def __post_init__(self) -> None:
         self.position = {node.index: i for i, node in enumerate(self.order)}
+        self._states = frozenset(state.start for state in self.graph.states)
         self.born: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
         self.dies: dict[int, int] = dict.fromkeys(self.graph.inputs, -1)
         self.accesses: dict[int, list[tuple[tuple[int, int], Access]]] = {}
@@ -59,7 +62,7 @@ class Sharing:
                 if t in self.dies:
                     self.dies[t] = i
             for k, call in enumerate(self.lowered[node.index].calls):
-                for access in (*call.inputs, *call.outputs):
+                for access in (*call.sources, *call.outputs):
                     self.accesses.setdefault(access.tensor, []).append(((node.index, k), access))
         for state in self.graph.states:
             self._add_state(state)
@@ -69,7 +72,17 @@ class Sharing:
                 self.dies[t] = len(self.order)
         fixed = callers_tensors(self.graph, self.options)
         traits = lowered_traits(self.graph, self.lowered, fixed)
-        self.traits = [traits[node.index] for node in self.order]
+        self.working = [traits[node.index].scratch for node in self.order]
+        self.lags = [
+            (position, traits[node.index].overwrites)
+            for position, node in enumerate(self.order)
+            if traits[node.index].overwrites and self.options.arena != "pingpong"
+        ]
+        self.sizes = {
+            t: self.graph.tensors[t].nbytes
+            for t in self.born
+            if not self.graph.tensors[t].is_constant
+        }
 
     def _add_state(self, state: State) -> None:
         """The old value is there from before the run to its last reader; the new one to the end."""
@@ -84,7 +97,7 @@ class Sharing:
 
     def is_state(self, root: int) -> bool:
         """Whether the group lies in the memory of state."""
-        return any(root == state.start for state in self.graph.states)
+        return root in self._states
 
     def root(self, t: int) -> int:
         while t in self.hosts:
@@ -139,50 +152,41 @@ class Sharing:
     def groups(self) -> list[Group]:
         """One per tensor without a host, in the order of the tensors' births."""
         groups = []
-        for root in self.born:
-            if root in self.hosts or self.graph.tensors[root].is_constant:
+        for root, size in self.sizes.items():
+            if root in self.hosts:
                 continue
-            members = tuple(self.members(root))
-            groups.append(
-                Group(
-                    tensors=members,
-                    size=self.graph.tensors[root].nbytes,
-                    first=min(self.born[t] for t in members),
-                    last=len(self.order)
-                    if self.is_state(root)
-                    else max(self.dies[t] for t in members),
-                )
-            )
+            members = tuple(self.members(root)) if self.hosted.get(root) else (root,)
+            first, last = min(self.born[t] for t in members), max(self.dies[t] for t in members)
+            end = len(self.order) if self.is_state(root) else last
+            groups.append(Group(members, size, first, end))
         return groups
 
     def peak(self) -> int:
         """Most bytes live at once, scratch included, less what row lag lets outputs share."""
-        change = np.zeros(len(self.order) + 3, np.int64)
-        groups = self.groups()
-        for group in groups:
-            if self.is_state(group.tensors[0]):
+        change = [0] * (len(self.order) + 3)
+        groups = {group.tensors[0]: group for group in self.groups()}
+        for root, group in groups.items():
+            if self.is_state(root):
                 continue
             change[group.first + 1] += group.size
             change[group.last + 2] -= group.size
-        live = np.cumsum(change)
-        of_root = {group.tensors[0]: group for group in groups}
-        for position, traits in enumerate(self.traits):
-            live[position + 1] += traits.scratch - self._saved(position, traits, of_root)
-        return int(live.max(initial=0))
+        live = list(accumulate(change))
+        for position, scratch in enumerate(self.working):
+            live[position + 1] += scratch
+        for position, overwrites in self.lags:
+            live[position + 1] -= self._saved(position, overwrites, groups)
+        return max(live, default=0)
 
     def _starts_densely(self, t: int) -> bool:
+        if t not in self.hosts:
+            return True
         layout = self.layout(t)
         return layout is not None and starts_densely(self.graph.tensors[t], layout)
 
-    def _saved(self, position: int, traits: Traits, groups: Mapping[int, Group]) -> int:
-        """What the output of a node may share with an input that dies there.
-
-        In the two buffers of a branch nothing is shared.
-        """
+    def _saved(self, position: int, overwrites: Overwrites, groups: Mapping[int, Group]) -> int:
+        """What the output of a node may share with an input that dies there."""
         best = 0
-        if self.options.arena == "pingpong":
-            return best
-        for t, result, saved in traits.overwrites:
+        for t, result, saved in overwrites:
             source = groups.get(self.root(t))
             lags = (
                 saved > best
