@@ -43,7 +43,7 @@ class _Part:
 
 def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, ...]:
     """Indices of the nodes that can be virtual: joins all of whose readers can gather or copy."""
-    states = _state_tensors(graph)
+    lasting = _state_tensors(graph)
     readers: dict[int, list[Node]] = {}
     for node in graph.nodes:
         for t in dict.fromkeys(node.inputs):
@@ -53,7 +53,7 @@ def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, .
         for node in graph.nodes
         if _is_join(graph, node, lowered[node.index])
         and node.outputs[0] not in graph.outputs
-        and not any(graph.tensors[t].is_variable for t in node.inputs)  # read late, they change
+        and not lasting & {*node.inputs, *node.outputs}
         and readers.get(node.outputs[0])
         and all(
             _can_gather(graph, n, lowered[n.index], node.outputs[0])
@@ -63,9 +63,10 @@ def possible_joins(graph: Graph, lowered: Mapping[int, Lowered]) -> tuple[int, .
 
 
 def _state_tensors(graph: Graph) -> frozenset[int]:
-    """What lives on from run to run: written at a moment that no rewriting may move."""
+    """What lives on from run to run: read late, it may have changed."""
     ends = (state.end for state in graph.states if state.end is not None)
-    return frozenset((*(state.start for state in graph.states), *ends))
+    variables = (t.index for t in graph.tensors if t.is_variable)
+    return frozenset((*(state.start for state in graph.states), *ends, *variables))
 
 
 def _is_join(graph: Graph, node: Node, lowered: Lowered) -> bool:
