@@ -57,7 +57,7 @@ def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Pla
     """Plan a model whose operators are lowered; see `build_plan`."""
     chosen = best_candidate(board, options, prepared)
     lean = chosen.placed
-    placed, taken = choose_forms(board, options, lean, chosen.limit)
+    placed, taken = choose_forms(board, options, lean, chosen.limit, chosen.room)
     graph, nodes = placed.graph, placed.nodes
     called = [(node, call) for node in nodes for call in placed.calls[node.index]]
     arena_bytes = home_sizes(placed.buffers, board, Home.ARENA)

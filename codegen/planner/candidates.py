@@ -15,6 +15,7 @@ from codegen.board_schema import Board
 from codegen.errors import OverBudget, Unsupported
 from codegen.graph import Graph
 from codegen.ops.base import Lowered
+from codegen.ops.copy import is_copy
 from codegen.plan import PlanOptions
 from codegen.planner import order
 from codegen.planner.joins import in_place_traits, possible_joins, with_virtual
@@ -67,13 +68,15 @@ class Candidate:
     """A placement with all forms leanest, and the order that it follows.
 
     `virtual` tells of every join that is, by node index, why: what storing it would come to.
-    `limit` is what the arenas may take in all, if not everything that the board has.
+    `limit` is what the arenas may take in all, if not everything that the board has; up to `room`
+    the peak may grow for the sake of fewer copies.
     """
 
     order: OrderResult
     placed: Placement
     virtual: Mapping[int, str]
     limit: int | None = None
+    room: int = 0
 
     @property
     def bytes(self) -> int:
@@ -160,7 +163,29 @@ def best_candidate(board: Board, options: PlanOptions, prepared: Prepared) -> Ca
     best = min(enough, key=lambda c: c.bytes, default=found[-1])
     if best.virtual:
         best = _Pruning(board, options, prepared.plain, best, limit).run()
-    return replace(best, limit=limit)
+    return _with_fewer_copies(board, options, replace(best, limit=limit))
+
+
+def _with_fewer_copies(board: Board, options: PlanOptions, best: Candidate) -> Candidate:
+    """The candidate with copies dropped that only memory beyond the least allows."""
+    granted_all = sum(board.memory(name).usable for name in board.placement.arena)
+    room = granted_all if best.limit is None else best.limit
+    if not any(is_copy(c) for calls in best.placed.calls.values() for c in calls):
+        return replace(best, room=room)
+    try:
+        placed = place_tensors(
+            best.placed.graph,
+            board,
+            options,
+            best.placed.nodes,
+            best.placed.lowered,
+            Trial(best.limit, TRY_SECONDS, room),
+        )
+    except (OverBudget, OverLimit):
+        return best
+    if len(placed.storage.dropped) <= len(best.placed.storage.dropped):
+        return best
+    return replace(best, placed=placed, room=room)
 
 
 def _improving(board: Board, options: PlanOptions, prepared: Prepared) -> Iterator[Candidate]:

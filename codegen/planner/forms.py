@@ -12,7 +12,7 @@ every operator has its leanest form. What counts is the real placement, which ha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.board_schema import Board
 from codegen.errors import OverBudget
@@ -33,15 +33,17 @@ Forms = dict[int, int]
 
 
 def choose_forms(
-    board: Board, options: PlanOptions, lean: Placement, limit: int | None
+    board: Board, options: PlanOptions, lean: Placement, limit: int | None, room: int = 0
 ) -> tuple[Placement, Forms]:
     """The fastest placement within `limit` bytes of arenas, and the forms it takes.
 
     `lean` is the placement with the leanest forms, for the order that is kept. No limit stands for
-    all that the board has.
+    all that the board has. `room` is what the peak was allowed in `lean`, to drop copies.
     """
     first = {n.index: 0 for n in lean.nodes if lean.lowered[n.index].alternatives}
-    return _Search(board, options, lean, limit, first).run() if first else (lean, first)
+    if not first:
+        return lean, first
+    return _Search(board, options, lean, Trial(limit, TRY_SECONDS, room), first).run()
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,11 @@ class _Search:
         board: Board,
         options: PlanOptions,
         lean: Placement,
-        limit: int | None,
+        trial: Trial,
         first: Forms,
     ) -> None:
         self._board, self._options = board, options
-        self._lean, self._limit = lean, limit
+        self._lean, self._trial = lean, trial
         self._best, self._forms = lean, first
         self._tries = max(LEAST_TRIES, TRIED_NODES // len(lean.nodes))
         needs = _estimated_needs(options, lean)
@@ -90,8 +92,9 @@ class _Search:
 
     def _bisect(self) -> None:
         """Find the highest height whose choice of forms is accepted."""
+        limit = self._trial.limit
         needs = {c.need for choices in self._choices.values() for c in choices}
-        heights = sorted(n for n in needs if self._limit is None or n <= self._limit)
+        heights = sorted(n for n in needs if limit is None or n <= limit)
         low, high = 0, len(heights)  # the choice at heights[high] is refused, or there is none
         tried = high - 1
         while low < high and self._tries:
@@ -131,7 +134,7 @@ class _Search:
         if forms == self._forms:
             return True
         self._tries -= 1
-        placed = self._placed(forms, TRY_SECONDS)
+        placed = self._placed(forms, self._trial)
         if placed is None:
             return False
         self._best, self._forms = placed, forms
@@ -141,16 +144,16 @@ class _Search:
         """The best placement, packed once more with all the work that its strategy may do."""
         if self._best is self._lean or self._best.solution.proven:
             return self._best
-        again = self._placed(self._forms, None)
+        again = self._placed(self._forms, replace(self._trial, seconds=None))
         if again is None or again.solution.bytes > self._best.solution.bytes:
             return self._best
         return again
 
-    def _placed(self, forms: Forms, seconds: float | None) -> Placement | None:
+    def _placed(self, forms: Forms, trial: Trial) -> Placement | None:
         """The placement with these forms; None if limit, RAM or flash do not suffice."""
         lowered = dict(self._lean.lowered)
         lowered.update({node: lowered[node].taking(form) for node, form in forms.items()})
-        nodes, trial = self._lean.nodes, Trial(self._limit, seconds)
+        nodes = self._lean.nodes
         try:
             placed = place_tensors(
                 self._lean.graph, self._board, self._options, nodes, lowered, trial

@@ -37,10 +37,12 @@ class Trial:
     Attributes:
         limit: bytes of all arenas above which it is of no use.
         seconds: work that the arena strategy may do, instead of its own limit.
+        room: bytes up to which the peak may grow for the sake of fewer copies.
     """
 
     limit: int | None = None
     seconds: float | None = None
+    room: int = 0
 
 
 class OverLimit(Exception):
@@ -103,7 +105,7 @@ def place_tensors(
         OverLimit: if the arenas cannot stay within the trial's limit.
         CodegenError: for an unknown arena strategy.
     """
-    storage = decide_storage(graph, nodes, lowered, options)
+    storage = decide_storage(graph, nodes, lowered, options, trial.room)
     calls = {node.index: storage.remaining(node, lowered[node.index]) for node in nodes}
     tensors, groups = _group_buffers(graph, storage, options)
     groups = place_state(graph, board, groups)

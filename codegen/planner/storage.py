@@ -88,9 +88,16 @@ class _Write:
 
 
 def decide_storage(
-    graph: Graph, order: Sequence[Node], lowered: Mapping[int, Lowered], options: PlanOptions
+    graph: Graph,
+    order: Sequence[Node],
+    lowered: Mapping[int, Lowered],
+    options: PlanOptions,
+    room: int = 0,
 ) -> Storage:
-    """Host views, in-place outputs and copied boxes, then measure every group's life."""
+    """Host views, in-place outputs and copied boxes, then measure every group's life.
+
+    Copies are dropped as long as the most bytes live at once do not grow beyond `room`.
+    """
     sharing = Sharing(graph, order, lowered, options)
     for node in order:
         _try_view(sharing, node)
@@ -99,7 +106,7 @@ def decide_storage(
             _try_in_place(sharing, node)
     for node in order:
         if node.index not in sharing.views:
-            _try_boxes(sharing, node)
+            _try_boxes(sharing, node, room)
     for node in order:
         calls = lowered[node.index].calls
         if calls and all((node.index, k) in sharing.dropped for k in range(len(calls))):
@@ -170,7 +177,7 @@ def _assignment(sharing: Sharing, value: int, start: int) -> tuple[int, int] | N
     return None
 
 
-def _try_boxes(sharing: Sharing, node: Node) -> None:
+def _try_boxes(sharing: Sharing, node: Node, room: int) -> None:
     """Drop the copies of a node: all that can be if that costs no memory, else one by one."""
     copies = [
         (k, call)
@@ -179,7 +186,7 @@ def _try_boxes(sharing: Sharing, node: Node) -> None:
     ]
     if not copies:
         return
-    before = sharing.peak()
+    before = max(sharing.peak(), room)
     together = [t for k, call in copies if (t := _host_box(sharing, node, k, call)) is not None]
     grown = sharing.peak() - before
     if grown <= 0:

@@ -240,8 +240,8 @@ def branches_of(plan: Plan) -> list[list[int]]:
     [
         ("chain, M1 > M2", [[5, 9, 4, 7, 2]]),
         ("one operator", []),
-        # The second branch writes its result right into the concatenation, which is no branch's.
-        ("two branches", [[6, 8], [3, 9, 4], [12, 2]]),
+        # Both branches write their results right into the concatenation, which is no branch's.
+        ("two branches", [[6, 8], [3, 9], [12, 2]]),
         # The output inside the tail is read on, so that it ends the chain.
         ("several ends", [[6, 4], [5, 4], [7, 2]]),
         # The ADDs are made in place of a branch's result.
