@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from codegen.fixed_point import activation_range
@@ -23,8 +25,11 @@ PIXELS = (1, 2, 3)
 
 _GROUP = {1: 8, 2: 12, 3: 17}
 _PAIR = {1: 26, 2: 36, 3: 46}
-_BLOCK = 100
-"""Instructions per group of 4 inputs and pair of channels, per pair, and per column."""
+_COLUMN = 90
+_ROW = 10
+_STRIP = 60
+"""Instructions per group of 4 inputs and pair of channels, per pair, per column, per row of the
+filter in a column, and per row of a strip."""
 
 
 def convolution_forms(
@@ -48,7 +53,6 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
     if stream is None:
         return ()
     groups = kernel_h * row_inputs // 4
-    alias = Alias.PIXEL if view.h.is_identity and view.w.is_identity else Alias.ROW
     params: tuple[tuple[str, Param], ...] = (
         *view.params(),
         *view.dilation_params(),
@@ -60,19 +64,54 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
         ("zeros", zero_points(context, x, view)),
         ("stream", weights(stream.words)),
     )
-    return tuple(
-        Call(
-            kernel="cg_conv_2d_dsp_s8",
-            header="cg_conv_2d_dsp.h",
-            args="cg_conv_2d_dsp_args",
-            params=(*params, ("pixels", pixels)),
-            inputs=(whole(x, alias, view.h.rows),),
-            outputs=(whole(y),),
-            scratch=8 * pixels * groups,
-            cost=_instructions(y, groups, pixels),
-        )
-        for pixels in PIXELS
+    call = Call(
+        kernel="cg_conv_2d_dsp_s8",
+        header="cg_conv_2d_dsp.h",
+        args="cg_conv_2d_dsp_args",
+        params=params,
+        inputs=(whole(x, Alias.ROW, view.h.rows),),
+        outputs=(whole(y),),
     )
+    point = view.h.is_identity and view.w.is_identity and channels_in % 4 == 0
+    if point:
+        call = replace(call, kernel="cg_conv_2d_point_dsp_s8", inputs=(whole(x, Alias.PIXEL),))
+    border = 0 if point else _border_instructions(view, channels_in)
+    forms = [_with_column(call, groups, pixels, 0, border) for pixels in PIXELS]
+    if border and view.w.dilation == 1:
+        strip = replace(call, kernel="cg_conv_2d_strip_dsp_s8")
+        last = (view.w.out - 1) * view.w.stride * channels_in
+        strip_row = (last + row_inputs + 3) // 4 * 4
+        forms.append(_with_column(strip, groups, PIXELS[-1], strip_row, 0))
+    return tuple(forms)
+
+
+def _with_column(call: Call, groups: int, pixels: int, strip_row: int, border: int) -> Call:
+    """The call with a column of so many pixels, and with a strip where its rows have bytes.
+
+    `border` is what windows that meet a border take, in instructions per output pixel on average.
+    """
+    ((_, height, width, channels),) = (access.map for access in call.outputs)
+    images, filter_h = call.outputs[0].map[0], dict(call.params)["filter_h"]
+    assert isinstance(filter_h, int)
+    pairs = -(-channels // 2)
+    column = _COLUMN + filter_h * _ROW + 4 * pixels * groups
+    column += pairs * (_PAIR[pixels] + groups * _GROUP[pixels])
+    strips = height * filter_h * (_STRIP + strip_row // 3) if strip_row else 0
+    each = -(-height * width // pixels) * column + height * width * border + strips
+    return replace(
+        call,
+        params=(*call.params, ("pixels", pixels), ("strip_row", strip_row)),
+        scratch=8 * pixels * groups + filter_h * strip_row,
+        cost=images * each,
+    )
+
+
+def _border_instructions(view: Window, channels_in: int) -> int:
+    """What borders, and rows of a filter that are no whole groups, cost per pixel on average."""
+    taps = view.h.kernel * view.w.kernel
+    if channels_in % 4 == 0:
+        return 15 * taps if view.h.is_padded or view.w.is_padded else 0
+    return 20 * taps * channels_in
 
 
 def packed_layer(
@@ -106,10 +145,3 @@ def zero_points(context: OpContext, x: Tensor, view: Window) -> Table | None:
     if not (view.h.is_padded or view.w.is_padded):
         return None
     return table(np.full(x.shape[3], context.require_quant(x).zero_point, np.int8))
-
-
-def _instructions(y: Tensor, groups: int, pixels: int) -> int:
-    channels = y.shape[3]
-    pairs = -(-channels // 2)
-    block = _BLOCK + 4 * pixels * groups + pairs * (_PAIR[pixels] + groups * _GROUP[pixels])
-    return -(-(y.elements // channels) // pixels) * block

@@ -4,13 +4,20 @@
  * widened into one column, which all channels are multiplied with (cg_dot_dsp.h).
  *
  * A column holds the filter's rows one after the other, each filled up to whole groups of 4 inputs; the
- * weights of the fill are 0, so it does not matter what stands there. Taps outside the map read zero
- * points from flash.
+ * weights of the fill are 0, so it does not matter what stands there. There are three ways to it:
  *
- * scratch: the column, 8 bytes per group and pixel.
+ *     cg_conv_2d_dsp_s8         any window; taps outside the map read zero points from flash
+ *     cg_conv_2d_point_dsp_s8   1x1, an output pixel for every input pixel, whole groups of channels
+ *     cg_conv_2d_strip_dsp_s8   the rows that one output row needs are first copied into a strip with
+ *                               zero points at both ends, so that no window meets a border
+ *
+ * scratch: the column, 8 bytes per group and pixel, then filter_h rows of strip_row bytes.
+ * Channels c0 and c1 of a range are even, or c1 is the last one.
  */
 #ifndef CG_CONV_2D_DSP_H
 #define CG_CONV_2D_DSP_H
+
+#include <string.h>
 
 #include "cg_dot_dsp.h"
 
@@ -28,6 +35,7 @@ typedef struct {
     const int8_t *zeros;              /* a pixel of zero points; null: no tap is outside */
     const int32_t *stream;
     int32_t pixels;                   /* of a column, at most 3 */
+    int32_t strip_row;                /* bytes of a strip's row, 0: no strip */
 } cg_conv_2d_dsp_args;
 
 /* The pixels that are computed together: output positions, and the input position of tap (0, 0). */
@@ -152,10 +160,89 @@ CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x,
     }
 }
 
+/* A line of output pixels. The first window's rows start at p and lie `row` bytes apart; the other
+ * windows follow `step` bytes apart. */
+CG_KERNEL void cg_conv_2d_dsp_line(int8_t *out, int32_t stride, int32_t count, const int8_t *p,
+                                   int32_t step, int32_t row, const cg_conv_2d_dsp_args *a,
+                                   const cg_range *r, int16_t *column)
+{
+    const cg_dot_args dot = { a->stream, a->groups, a->is_signed };
+    while (count > 0) {
+        const int32_t n = cg_min(count, a->pixels);
+        const int8_t *windows[CG_COLUMN_PIXELS] = { p, p + step, p + 2 * step };
+        cg_widen(windows, n, column, cg_conv_2d_dsp_row_groups(a), a->filter_h, row);
+        cg_dot(column, n, &dot, r->c0, r->c1, out, stride);
+        cg_clamp_pixels(out + r->c0, n, stride, r->c1 - r->c0, a->act_min, a->act_max);
+        p += n * step;
+        out += n * stride;
+        count -= n;
+    }
+}
+
+CG_SHARED void cg_conv_2d_dsp_points(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                     const cg_range *r, void *scratch)
+{
+    const int32_t width = r->x1 - r->x0;
+    const int seamless = cg_conv_2d_dsp_is_seamless(y, r) && x->ring == 0 && x->row == x->pixel * width;
+    const int32_t count = seamless ? width * (r->y1 - r->y0) : width;
+    for (int32_t oy = r->y0; oy < r->y1; oy += seamless ? r->y1 - r->y0 : 1) {
+        const int8_t *p = (const int8_t *)cg_at(x, oy, r->x0);
+        int8_t *out = (int8_t *)cg_put(y, oy, r->x0);
+        cg_conv_2d_dsp_line(out, y->pixel, count, p, x->pixel, 0, a, r, (int16_t *)scratch);
+    }
+}
+
+/* Copies one row of the map, or zero points where there is none, into a strip's row. */
+CG_KERNEL void cg_conv_2d_dsp_copy(int8_t *to, int32_t row, const cg_conv_2d_dsp_args *a,
+                                   const cg_src *x)
+{
+    const int32_t left = a->pad_left * a->channels_in;
+    const int32_t room = a->strip_row - left;
+    memset(to, a->input_zero, (size_t)a->strip_row);
+    if (row < 0 || row >= a->in_h) {
+        return;
+    }
+    if (x->pixel == a->channels_in) {
+        memcpy(to + left, cg_at(x, row, 0), (size_t)cg_min(room, a->in_w * a->channels_in));
+        return;
+    }
+    const int32_t columns = cg_min(room / a->channels_in, a->in_w);
+    for (int32_t col = 0; col < columns; col++) {
+        memcpy(to + left + col * a->channels_in, cg_at(x, row, col), (size_t)a->channels_in);
+    }
+}
+
+CG_SHARED void cg_conv_2d_dsp_strips(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                     const cg_range *r, void *scratch)
+{
+    int8_t *strip = (int8_t *)scratch + 8 * a->pixels * a->groups;
+    const int32_t step = a->stride_w * a->channels_in;
+    for (int32_t oy = r->y0; oy < r->y1; oy++) {
+        for (int32_t ky = 0; ky < a->filter_h; ky++) {
+            const int32_t row = oy * a->stride_h - a->pad_top + ky * a->dilation_h;
+            cg_conv_2d_dsp_copy(strip + ky * a->strip_row, row, a, x);
+        }
+        cg_conv_2d_dsp_line((int8_t *)cg_put(y, oy, r->x0), y->pixel, r->x1 - r->x0,
+                            strip + r->x0 * step, step, a->strip_row, a, r, (int16_t *)scratch);
+    }
+}
+
 CG_KERNEL void cg_conv_2d_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
                                  const cg_range *r, void *scratch)
 {
     cg_conv_2d_dsp_run(a, x, y, r, scratch);
+}
+
+CG_KERNEL void cg_conv_2d_point_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                       const cg_range *r, void *scratch)
+{
+    cg_conv_2d_dsp_points(a, x, y, r, scratch);
+}
+
+CG_KERNEL void cg_conv_2d_strip_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
+                                       const cg_range *r, void *scratch)
+{
+    cg_conv_2d_dsp_strips(a, x, y, r, scratch);
 }
 
 #endif
