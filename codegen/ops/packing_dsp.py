@@ -158,6 +158,25 @@ def quad_stream(layer: Layer) -> Stream | None:
     return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
 
 
+def stream_3x3(layer: Layer) -> Stream | None:
+    """Channels one by one for cg_depthwise_3x3_dsp.h; None if they do not meet its conditions.
+
+    The layer's inputs are the nine taps, row by row.
+    """
+    sums, scales = _scaled(layer)
+    if scales is None or sums.largest.max() >= 2**29:
+        return None
+    more = [_RELU_TAPS_SHIFT] * len(scales)
+    relu = _is_relu(layer, scales, more)
+    factor = 4 if relu else 2
+    taps = factor * sums.weights.reshape(-1, 3, 3)
+    upper, lower = _halfwords(taps[:, 0], taps[:, 1]), _halfwords(taps[:, 1], taps[:, 2])
+    columns = np.stack([upper, lower], axis=2).reshape(len(scales), 6)
+    start = factor * sums.start[:, np.newaxis]
+    words = np.concatenate([columns, start, _constants(scales, more if relu else None)], axis=1)
+    return Stream(_int32(words), not relu)
+
+
 def dense_stream(layer: Layer) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
     """Outputs in fours for cg_fully_connected_dsp.h; None if they do not meet its conditions.
 

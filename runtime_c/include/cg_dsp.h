@@ -21,7 +21,7 @@
 #define CG_SHARED static CG_NOINLINE
 #endif
 
-/* A function whose body is assembly. Its name ends in _asm; it takes at most 64 bytes of stack. */
+/* A function whose body is assembly. Its name ends in _asm; it takes at most 96 bytes of stack. */
 #define CG_ASM __attribute__((naked, unused)) static CG_NOINLINE
 /* Its parameters, which only the assembly sees. */
 #define CG_IN __attribute__((unused))

@@ -38,6 +38,11 @@ CONVOLUTIONS: list[dict[str, Any]] = [
 """What decides between the ways through the kernel: channels, groups, pixels, borders, clamps."""
 
 DEPTHWISE: list[dict[str, Any]] = [
+    {"in_shape": (1, 5, 2, 8), "activation": "RELU", "zero_points": (-128, -128)},
+    {"in_shape": (2, 6, 9, 4), "zero_points": (9, -128), "activation": "RELU"},
+    {"in_shape": (1, 7, 12, 12), "activation": "RELU6", "scale_out": 0.02},
+    {"in_shape": (1, 8, 8, 4), "padding": "VALID"},
+    {"in_shape": (1, 1, 6, 4)},
     {"in_shape": (1, 6, 7, 8), "activation": "RELU"},
     {"in_shape": (1, 6, 7, 9), "activation": "RELU6"},
     {"in_shape": (2, 9, 8, 4), "stride": (2, 2), "zero_points": (5, -128), "activation": "RELU"},

@@ -17,6 +17,7 @@ from codegen.ops.packing_dsp import (
     pair_stream,
     quad_stream,
     scaling,
+    stream_3x3,
 )
 
 FACTOR = 0.75 * 2.0**-8
@@ -128,6 +129,20 @@ def test_relu_form_needs_a_clamp_at_the_zero_point_and_small_shifts(
     given = layer(weights, factor=0.75 * 2.0**-exponent, zero_point=-128, act_min=act_min)
     stream = pair_stream(given)
     assert stream is not None and stream.is_signed is is_signed
+
+
+@pytest.mark.parametrize(("act_min", "scale"), [(-128, 2), (7, 4)])
+def test_3x3_windows_have_vertical_pairs(
+    act_min: int, scale: int, rng: np.random.Generator
+) -> None:
+    given = random_layer(rng, channels=3, inputs=9)
+    stream = stream_3x3(layer(given.sums.weights, given.sums.bias, act_min=act_min))
+    assert stream is not None and stream.is_signed is (act_min < 7)
+    channels = stream.words.reshape(3, 10)
+    pairs = channels[:, :6].copy().view(np.int16).reshape(3, 3, 4)  # channel, column, halves
+    taps = scale * given.sums.weights.reshape(3, 3, 3).transpose(0, 2, 1)
+    assert np.array_equal(pairs, taps[:, :, [0, 1, 1, 2]])
+    assert np.array_equal(channels[:, 6], scale * given.sums.start)
 
 
 def double_codes(sums: NDArray[np.int64], factor: float, zero_point: int) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ def test_deepest_chain_counts_library_functions() -> None:
 
 def test_assembly_counts_though_the_compiler_does_not_see_its_stack() -> None:
     graph = parse_call_graph(GRAPH.replace("l_01", "l_01_asm"))
-    assert graph.deepest("m.c:l_01_asm") == 8 + 64 + library_bytes("memcpy")
+    assert graph.deepest("m.c:l_01_asm") == 8 + 96 + library_bytes("memcpy")
 
 
 @pytest.mark.parametrize(
