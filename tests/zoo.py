@@ -149,6 +149,7 @@ def _elements(chain: _Chain, x: int) -> int:
     matrix = chain.builder.tensor((6, 6), "int8", 0.05, 0, data=np.arange(36))
     y = chain.op("BATCH_MATMUL", [x, matrix], chain.result(shape, 0.5))
     y = chain.op("L2_NORMALIZATION", [y], chain.result(shape, 1 / 128, 0))
+    y = chain.op("LOG_SOFTMAX", [y], chain.result(shape, 1 / 16, 127))
     for kind in ("RELU", "RELU6", "HARD_SWISH"):
         y = chain.op(kind, [y], chain.result(shape))
     y = chain.op("LEAKY_RELU", [y], chain.result(shape), alpha=0.1)

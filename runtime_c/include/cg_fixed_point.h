@@ -15,6 +15,13 @@ CG_KERNEL int32_t cg_shl32(int32_t a, int32_t n)
     return (int32_t)((uint32_t)a << n);
 }
 
+/* a * 2^n as an int32, saturated. */
+CG_KERNEL int32_t cg_saturating_shl(int32_t a, int32_t n)
+{
+    const int64_t v = (int64_t)a * ((int64_t)1 << n);
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
+
 /* a + b modulo 2^32: what the reference does where a sum leaves int32. */
 CG_KERNEL int32_t cg_add32(int32_t a, int32_t b)
 {

@@ -20,13 +20,6 @@ typedef struct {
     int32_t multiplier, shift;
 } cg_inverse_root;
 
-/* a * 2^n as an int32, saturated. */
-CG_KERNEL int32_t cg_saturating_shl(int32_t a, int32_t n)
-{
-    const int64_t v = (int64_t)a * ((int64_t)1 << n);
-    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
-}
-
 /* 1 / sqrt(v) in the steps of the reference. */
 CG_KERNEL cg_inverse_root cg_inverse_square_root(int32_t v)
 {
