@@ -65,6 +65,11 @@ def run_reference(
     return (results, inner) if all_tensors else results
 
 
+def run_afresh(model: bytes, inputs: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """As `run_reference`, each set by an interpreter of its own: as after a reset."""
+    return [run_reference(model, [values])[0] for values in inputs]
+
+
 def make_interpreter(model: bytes, *, preserve_all: bool = False) -> Any:
     """A reference interpreter with its tensors allocated.
 
