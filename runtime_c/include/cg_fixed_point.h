@@ -22,6 +22,16 @@ CG_KERNEL int32_t cg_saturating_shl(int32_t a, int32_t n)
     return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
 }
 
+/* How many of the 32 bits above the highest one that is set. */
+CG_KERNEL int32_t cg_leading_zeros(uint32_t v)
+{
+    int32_t count = 0;
+    while (count < 32 && (v >> (31 - count)) == 0u) {
+        count++;
+    }
+    return count;
+}
+
 /* a + b modulo 2^32: what the reference does where a sum leaves int32. */
 CG_KERNEL int32_t cg_add32(int32_t a, int32_t b)
 {

@@ -82,15 +82,6 @@ typedef struct {
     int32_t act_min, act_max;
 } cg_div_codes_args;
 
-CG_KERNEL int32_t cg_leading_zeros(uint32_t v)
-{
-    int32_t count = 0;
-    while (count < 32 && (v >> (31 - count)) == 0u) {
-        count++;
-    }
-    return count;
-}
-
 /* Times the reciprocal of the divisor, both with all bits that they have room for. */
 CG_KERNEL int32_t cg_div_code(const cg_div_codes_args *k, int32_t a, int32_t b)
 {

@@ -25,22 +25,14 @@ typedef struct {
     int32_t rest;                     /* with 31 fractional bits */
 } cg_log_parts;
 
-CG_KERNEL int32_t cg_leading_zeros(int32_t v)
-{
-    int32_t n = 0;
-    for (uint32_t bit = (uint32_t)1 << 31; bit != 0 && ((uint32_t)v & bit) == 0; bit >>= 1) {
-        n++;
-    }
-    return n;
-}
-
 /* Takes v, of 19 fractional bits, apart, so that rest * 2^(1/4) is near 1. */
 CG_KERNEL cg_log_parts cg_log_split(int32_t v)
 {
     const int32_t half_root = 1518500250;                  /* sqrt(1/2) */
     const int32_t quarter = (int32_t)1 << 23;
     const int32_t scaled = cg_doubling_high_mul(v, half_root);
-    const int32_t zeros = cg_leading_zeros(v), headroom = cg_leading_zeros(scaled) - 1;
+    const int32_t zeros = cg_leading_zeros((uint32_t)v);
+    const int32_t headroom = cg_leading_zeros((uint32_t)scaled) - 1;
     const int32_t first =
         cg_saturating_shl(cg_doubling_high_mul(cg_saturating_shl(v, zeros - 1), half_root), 1);
     const int32_t second = cg_saturating_shl(v, headroom);
