@@ -20,7 +20,7 @@ from codegen.graph import Model
 from codegen.importer import load_model
 from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
-from codegen.pipeline import Build, BuildOptions, build
+from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.plan import PlanOptions
 from codegen.planner import arena, order
 from codegen.planner.memory_modes import MODES
@@ -294,18 +294,37 @@ def bench_command(
     "--svg",
     "svg_path",
     type=PATH,
-    help="Write the arena over time as a picture.",
+    help="Write the arena over time as a picture (with an NPU: the timeline; with --sweep: that).",
+)
+@click.option(
+    "--sweep",
+    "sweep_range",
+    help="For a board with an NPU: latency by scratchpad size, such as scratchpad=16k..512k.",
 )
 @BATCH
 @planner_options
 @JSON
 def plan_command(
-    model_path: Path, board_name: str, svg_path: Path | None, as_json: bool, **options: Any
+    model_path: Path,
+    board_name: str,
+    svg_path: Path | None,
+    sweep_range: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """Compare every order and arena strategy; works on every valid model."""
+    """Compare every order and arena strategy; works on every valid model.
+
+    For a board with an NPU: the schedule of NPU and DMA, layer by layer.
+    """
     from codegen.planning import plan_model, svg
 
     model, board = _load(model_path, options), boards.load_board(board_name)
+    if board.npu is not None or sweep_range is not None:
+        picture, text = _plan_schedule(model, board, _plan_options(options), sweep_range, as_json)
+        if svg_path is not None:
+            write_file(svg_path, picture)
+        click.echo(text)
+        return
     with _progress() as progress:
         planning = plan_model(model, board, _plan_options(options), progress, boards.list_boards())
     if svg_path is not None:
@@ -314,6 +333,32 @@ def plan_command(
         click.echo(json.dumps(planning.to_json(), indent=2))
     else:
         click.echo("\n".join(planning.lines(_width())))
+
+
+def _plan_schedule(
+    model: Model, board: Board, options: PlanOptions, sweep_range: str | None, as_json: bool
+) -> tuple[str, str]:
+    """The picture and the text of a schedule, or of a sweep over scratchpads."""
+    from codegen.npu import planning
+
+    graph = prepare_graph(model, BuildOptions(plan=options))
+    if sweep_range is None:
+        npu = planning.schedule_of(graph, board, options)
+        found = planning.plan_json(npu)
+        lines = planning.plan_lines(npu)
+        return planning.timeline_svg(npu), json.dumps(found, indent=2) if as_json else "\n".join(
+            lines
+        )
+    with _progress() as progress:
+        sizes = planning.sizes_of(sweep_range)
+        points = planning.sweep(graph, board, options, sizes, progress)
+    rows = [point.to_json() for point in points]
+    text = (
+        json.dumps({"sweep": rows}, indent=2)
+        if as_json
+        else "\n".join(planning.sweep_lines(points))
+    )
+    return planning.sweep_svg(points), text
 
 
 @cli.command("inspect")

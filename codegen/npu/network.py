@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
-from codegen.npu.tiling import engine
+from codegen.npu.tiling import engine, rates
 from codegen.npu.weights import whole_bytes
 from codegen.ops.base import Lowered
 from codegen.targets.cpu import cpu_cycles
@@ -49,10 +49,6 @@ class Network:
     bytes: Mapping[int, int]
     inputs: frozenset[int]
     outputs: frozenset[int]
-
-    def limit(self) -> Limits:
-        """What no schedule can beat, by the definitions of docs/npu.md."""
-        return limits(self)
 
 
 @dataclass(frozen=True)
@@ -100,8 +96,6 @@ def network(
 
 def limits(net: Network) -> Limits:
     """Sums over the NPU's operators; compulsory bytes are weights, parameters, inputs, outputs."""
-    from codegen.npu.tiling import rates
-
     npu, _ = engine(net.board)
     works = [s.work for s in net.steps if s.work]
     load, store, weight_rate = rates(net.board)

@@ -43,6 +43,9 @@ from codegen.planner.blocks import DoesNotFit
 _FIRST_WEIGHTS = (0.5, 0.25, 0.1, 0.03, 0.0)
 """How much of the time of an operator's first transfers is thought to be exposed."""
 
+_MOST_COMMANDS = 4000
+"""Commands that the search for a single operator's best tiling plays on the clock."""
+
 _BEAM = 24
 _LONGEST_CASCADE = 6
 _CASCADE_ROWS = (1, 2, 4, 8)
@@ -291,10 +294,37 @@ def _pareto(net: Network, found: Tilings, weight: float) -> Iterator[_Choice]:
             yield _Choice(int(found.bytes[i]), best, found.options[i])
 
 
+def best_alone(net: Network, tables: Tables) -> Judged | None:
+    """The best schedule of a network that is one operator of the NPU, from memory to memory.
+
+    Exact over the space of tilings: they are judged by the timeline in the order of their bounds,
+    until no bound is better than the best; of huge spaces, as many as `_MOST_COMMANDS` allow. None
+    for other networks, and where nothing fits.
+    """
+    work = net.steps[0].work if len(net.steps) == 1 else None
+    if work is None:
+        return None
+    at = Residence(tuple(False for _ in work.inputs), False, True)
+    found = tables.of(0, at)
+    best: Judged | None = None
+    played = 0
+    for i in np.argsort(found.least, kind="stable").tolist():
+        if best is not None and (found.least[i] >= best.score or played > _MOST_COMMANDS):
+            break
+        judged = judge(net, Schedule({0: found.options[i]}, {}, {work.output: STORED}))
+        played += len(judged.builder.program.commands)
+        if best is None or judged.score < best.score:
+            best = judged
+    return best
+
+
 def candidates(net: Network, part: float) -> list[Judged]:
     """Schedules that leave a part of the scratchpad free, best first."""
     assert net.board.scratchpad is not None
     tables = Tables(net, int(part * net.board.scratchpad.size))
+    alone = best_alone(net, tables)
+    if alone is not None:
+        return [alone]
     judged = [judge(net, Planner(tables, weight).schedule()) for weight in _FIRST_WEIGHTS]
     return sorted(judged, key=lambda j: j.score)
 

@@ -75,8 +75,9 @@ class Residence:
 class Tilings:
     """Columns of equal length: the space, its memory and its costs.
 
-    `bytes` of the scratchpad, `compute` cycles with starts, `moved` bytes, `dma` cycles, and
-    `first`: bytes that have to arrive before the first command.
+    `bytes` of the scratchpad, `compute` cycles with starts, `moved` bytes, `dma` cycles, `first`:
+    bytes that have to arrive before the first command, and `least`: cycles that no timeline of the
+    operator alone can beat.
     """
 
     options: tuple[Tiling, ...]
@@ -85,6 +86,7 @@ class Tilings:
     moved: Column
     dma: Column
     first: Column
+    least: NDArray[np.float64]
 
 
 def parts(size: int, granule: int = 1, most: int = 1 << 30) -> list[int]:
@@ -136,8 +138,15 @@ def least_bytes(board: Board, work: Work, at: Residence) -> int:
 
 def _select(all_: Tilings, chosen: NDArray[np.bool_]) -> Tilings:
     options = tuple(o for o, keep in zip(all_.options, chosen.tolist(), strict=True) if keep)
-    columns = (all_.bytes, all_.compute, all_.moved, all_.dma, all_.first)
-    return Tilings(options, *(column[chosen] for column in columns))
+    return Tilings(
+        options,
+        all_.bytes[chosen],
+        all_.compute[chosen],
+        all_.moved[chosen],
+        all_.dma[chosen],
+        all_.first[chosen],
+        all_.least[chosen],
+    )
 
 
 def channel_granule(npu: Npu, work: Work) -> int:
@@ -293,7 +302,39 @@ def _costed(
         weights_moved + input_moved + stored,
         dma_cycles,
         first_weights + input_first,
+        _least(board, work, at, t, compute, np.where(has_weights, first_weights, 0)),
     )
+
+
+def _least(
+    board: Board, work: Work, at: Residence, t: _Columns, compute: Column, first_weights: Column
+) -> NDArray[np.float64]:
+    """All that is computed, between the loads of the first tile and the store of the last one."""
+    _, dma = engine(board)
+    load, store, weight_rate = rates(board)
+    rows, columns = (
+        np.clip((count - 1) * axis.stride - axis.pad + axis.span, 1, size)
+        for count, axis, size in (
+            (t.rows, work.rows, work.source.h),
+            (t.cols, work.columns, work.source.w),
+        )
+    )
+    channels = np.where(t.slices > 1, t.depth, work.source.c)
+    if work.kind in (Kind.DEPTHWISE, Kind.POOL):
+        channels = np.minimum(work.source.c, -(-t.channels // work.multiplier))
+    count = sum(not kept for kept in at.inputs)
+    before = count * rows * columns * channels / load + first_weights / weight_rate
+    before += dma.setup_cycles * ((count > 0) | (first_weights > 0))
+    last = [
+        np.where(size % part == 0, part, size % part)
+        for size, part in (
+            (work.result.h, t.rows),
+            (work.result.w, t.cols),
+            (work.result.c, t.channels),
+        )
+    ]
+    after = np.prod(last, axis=0) / store + dma.setup_cycles if at.stored else 0.0
+    return np.asarray(before + compute + after, np.float64)
 
 
 def rates(board: Board) -> tuple[float, float, float]:

@@ -20,7 +20,10 @@ from codegen.npu.tiling import engine, rates
 
 @dataclass(frozen=True)
 class Event:
-    """Something that took time: `lane` is "NPU", "CPU" or a DMA channel's number as text."""
+    """Something that took time: `lane` is "NPU", "CPU" or a DMA channel's number as text.
+
+    `number` is that of the command, or the ticket of the transfer.
+    """
 
     lane: str
     number: int
@@ -84,13 +87,15 @@ def timeline(board: Board, program: Program, actions: Iterable[Action]) -> Timel
     clock = Clock(board)
     now = npu_end = cpu = busy = dma = moved = started = 0
     ends: dict[int, int] = {}
+    ticket = 0
     events: list[Event] = []
     for action in actions:
         number = action.number
         if action.act is Act.DMA_START:
             transfer = program.transfers[number]
             channel, start, ends[number] = clock.transfer(transfer, now)
-            events.append(Event(str(channel), number, start, ends[number], transfer.copy.bytes))
+            events.append(Event(str(channel), ticket, start, ends[number], transfer.copy.bytes))
+            ticket += 1
             dma += ends[number] - start
             moved += transfer.copy.bytes
         elif action.act is Act.DMA_WAIT:

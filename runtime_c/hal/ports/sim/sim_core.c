@@ -4,7 +4,7 @@
  * that nobody may look at hold rubbish. Whoever breaks the contract of cg_hal.h is stopped with a line that
  * names the layer.
  *
- * Environment: CG_SIM_FAIL=dma:5 or npu:3 makes the start of that ticket or command report an error;
+ * Environment: CG_SIM_FAIL=dma:5 or npu:3 makes the start of that ticket or command report an error, once;
  * CG_SIM_TRACE=FILE writes what happened when, one line each.
  */
 #include <stdarg.h>
@@ -35,10 +35,15 @@ void sim_fail(const char *format, ...)
 
 int sim_injected(const char *kind, int32_t number)
 {
+    static int done;
     const char *asked = getenv("CG_SIM_FAIL");
     const size_t length = strlen(kind);
-    return asked != NULL && strncmp(asked, kind, length) == 0 && asked[length] == ':'
-           && atoi(asked + length + 1) == (int)number;
+    if (done || asked == NULL || strncmp(asked, kind, length) != 0 || asked[length] != ':'
+        || atoi(asked + length + 1) != (int)number) {
+        return 0;
+    }
+    done = 1;
+    return 1;
 }
 
 uint32_t sim_random(uint32_t limit)

@@ -26,7 +26,7 @@ extern sim_scratchpad sim_pad;
 /* Prints "sim: layer 3 CONV_2D: ..." and ends the program with a status that is not 0. */
 void sim_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Whether the run is asked to let call number `number` of a kind ("dma", "npu") fail. */
+/* Whether call number `number` of a kind ("dma", "npu") is asked to fail; that happens once. */
 int sim_injected(const char *kind, int32_t number);
 
 /* A number below `limit`, the same ones in every run of the program. */
