@@ -22,12 +22,17 @@ def main(files: list[Path]) -> None:
     print(f"| model | operators | bound | {' | '.join(STRATEGIES)} |")
     print("|---|---|---|" + "---|" * len(STRATEGIES))
     for path in files:
-        model = load_model(path)
-        found = plan_model(model, load_board("host"), PlanOptions(), lambda _: None).strategies
-        least = [min(f.bytes for f in found if f.arena == name) for name in STRATEGIES]
-        bound = min(f.lower_bound for f in found)
-        figures = " | ".join(f"{value:,}" for value in (bound, *least))
-        print(f"| {path.stem} | {len(model.main.nodes)} | {figures} |")
+        print(row(path))
+
+
+def row(path: Path) -> str:
+    """The line of one model."""
+    model = load_model(path)
+    found = plan_model(model, load_board("host"), PlanOptions(), lambda _: None).strategies
+    least = [min(f.bytes for f in found if f.arena == name) for name in STRATEGIES]
+    bound = min(f.lower_bound for f in found)
+    figures = " | ".join(f"{value:,}" for value in (bound, *least))
+    return f"| {path.stem} | {len(model.main.nodes)} | {figures} |"
 
 
 if __name__ == "__main__":
