@@ -307,8 +307,8 @@ class OpContext:
                 f"only {names} is supported here, so {remedy}",
             )
 
-    def require_quant(self, tensor: Tensor) -> Quantization:
-        """The per-tensor quantisation of `tensor`.
+    def require_quant(self, tensor: Tensor, *, zero_scale: bool = False) -> Quantization:
+        """The per-tensor quantisation of `tensor`; `zero_scale` lets all of it mean 0.
 
         Raises:
             InvalidModel: if it has none, or one per channel, a scale that is not positive, or a
@@ -321,7 +321,7 @@ class OpContext:
             raise self.invalid(f"{tensor.label} is {tensor.dtype.value} but has no scale")
         if quant.per_channel:
             raise self.invalid(f"{tensor.label} has a scale per channel where one is expected")
-        if not (quant.scale > 0 and math.isfinite(quant.scale)):
+        if not ((quant.scale > 0 or zero_scale) and math.isfinite(quant.scale)):
             raise self.invalid(f"{tensor.label} has the scale {quant.scale}")
         low, high = integer_range(tensor.dtype)
         if not low <= quant.zero_point <= high:

@@ -35,7 +35,7 @@ def require_symmetric(context: OpContext, *tensors: Tensor) -> None:
         Unsupported: naming the tensor.
     """
     for tensor in tensors:
-        zero_point = context.require_quant(tensor).zero_point
+        zero_point = context.require_quant(tensor, zero_scale=True).zero_point
         if zero_point:
             raise context.unsupported(
                 f"{tensor.label} is int16 with the zero point {zero_point}",

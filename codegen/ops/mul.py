@@ -27,7 +27,8 @@ def lower(context: OpContext) -> Lowered:
         return integer_binary(context, "mul", operands)
     if a.dtype is DType.INT16:
         require_symmetric(context, *operands)
-    a_quant, b_quant, y_quant = (context.require_quant(t) for t in operands)
+    a_quant, b_quant = (context.require_quant(t, zero_scale=True) for t in (a, b))
+    y_quant = context.require_quant(y)
     scales = (quant.scale for quant in (a_quant, b_quant, y_quant))
     multiplier, shift = product_factor(context, *scales)
     params = (

@@ -68,3 +68,11 @@ def test_powers_that_the_reference_refuses(
 def test_other_types_are_refused(op: str, dtype: str, rng: np.random.Generator) -> None:
     with pytest.raises(CodegenError, match=rf"operator 0 {op} .*{dtype}"):
         lowered(typed(op, dtype), rng)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_an_operand_of_scale_zero(dtype: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Converters write it for a constant of zeros; every product is then 0."""
+    quants = ((0.05, 0), (0.0, 0), (0.1, 0))
+    case = Binary("MUL", types=(dtype, dtype), quants=quants, constant="b")
+    assert_equal({dtype: binary_model([case], rng)}, tmp_path, rng)
