@@ -14,6 +14,9 @@ from codegen.verify.repair import repaired
 
 Array = NDArray[Any]
 
+_UNKNOWN = "Didn't find op for builtin opcode"
+"""The reference kernels lack CEIL, ELU and ROUND; models with these run with LiteRT's others."""
+
 
 class Reference:
     """One interpreter that keeps every tensor of a run."""
@@ -30,13 +33,22 @@ class Reference:
             raise ToolError(
                 "the TFLite interpreter is not installed; pip install ai-edge-litert"
             ) from None
-        try:
-            self._interpreter = Interpreter(
+
+        def made(kernels: OpResolverType) -> Interpreter:
+            return Interpreter(
                 model_content=repaired(model),
-                experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+                experimental_op_resolver_type=kernels,
                 experimental_preserve_all_tensors=True,
                 num_threads=1,
             )
+
+        try:
+            try:
+                self._interpreter = made(OpResolverType.BUILTIN_REF)
+            except ValueError as error:
+                if _UNKNOWN not in str(error):
+                    raise
+                self._interpreter = made(OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
             self._details = self._interpreter.get_input_details()
             for detail, shape in zip(self._details, input_shapes, strict=True):
                 if tuple(detail["shape"]) != shape:
