@@ -351,7 +351,7 @@ class Plan:
 
     def constant_bytes(self, kind: TableKind) -> int:
         """Flash taken by one kind of constants."""
-        return sum(c.nbytes for c in self.constants if c.table.kind is kind)
+        return sum(c.table.bytes_of(kind) for c in self.constants)
 
 
 def kernel_steps(steps: tuple[Step, ...]) -> Iterator[KernelStep]:

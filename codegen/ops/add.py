@@ -7,8 +7,13 @@ have an arithmetic of their own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
+from codegen.fixed_point import requantize_twice
 from codegen.graph import DType, Tensor
-from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.base import Lowered, OpContext, OpSpec, table
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
 from codegen.ops.codes import CODES, SUFFIXES
 from codegen.ops.float32 import float_binary
@@ -17,12 +22,15 @@ from codegen.ops.int16 import require_symmetric
 from codegen.ops.integers import INTEGERS, integer_binary
 from codegen.ops.requantize import clamp_params, factor, fused_activation
 from codegen.ops.sigmoid16 import near_power_of_two
+from codegen.target import Kernels
 
 Operands = tuple[Tensor, Tensor, Tensor]
 
 TYPES = (*CODES, *INTEGERS, DType.FLOAT32)
 
 _EXTRA_BITS = {DType.INT8: 20, DType.UINT8: 20, DType.INT16: 15}
+_EXACT_HALF = (2**30, 0)  # the factor 1/2, of the operand with the larger scale
+_LARGEST_TABLED_SHIFT = 21  # twice a code stays below 2**30
 _LARGEST_SHIFT = 15  # of the 16 bits that the reference shifts in
 
 
@@ -44,17 +52,53 @@ def sum_of(context: OpContext, sign: int) -> Lowered:
     if exponents:
         kernel = Kernel("cg_add_powers_s16", "cg_add.h", "cg_add_powers_args")
         params = _shifts(context, exponents)
+        params = (("sign", sign), *params)
     else:
         kernel = Kernel(f"cg_add_{SUFFIXES[a.dtype]}", "cg_add.h", "cg_add_args")
-        params = _factors(context, operands)
-    params = (("sign", sign), *params, *clamp_params(context, y))
+        factors = _factors(context, operands)
+        params = (("sign", sign), *factors)
+        tabled = _tabled(dict(factors), sign) if _wants_table(context, a) else None
+        if tabled is not None:
+            kernel = Kernel("cg_add_table_s8", "cg_add_table.h", "cg_add_table_args")
+            params = tabled
+    params = (*params, *clamp_params(context, y))
     words = (operand_summary(a, b, y), fused_activation(context))
     return Lowered(
         calls=broadcast_calls(kernel, operands, params), summary=" ".join(filter(None, words))
     )
 
 
-def _factors(context: OpContext, operands: Operands) -> Params:
+def _wants_table(context: OpContext, a: Tensor) -> bool:
+    return a.dtype is DType.INT8 and context.target.kernels is Kernels.DSP
+
+
+def _tabled(factors: Mapping[str, int], sign: int) -> Params | None:
+    """The constants of cg_add_table.h for those of `_factors`; None if they have no room there."""
+    table_of_a = (factors["a_multiplier"], factors["a_shift"]) != _EXACT_HALF
+    other, exact = ("a", "b") if table_of_a else ("b", "a")
+    right = -factors["shift"]
+    if not 1 <= right <= _LARGEST_TABLED_SHIFT:
+        return None
+    signs = {"a": 1, "b": sign}
+    extra = _EXTRA_BITS[DType.INT8]
+    unit = signs[exact] << (extra + 1)
+    multiplier, shift = factors[f"{other}_multiplier"], factors[f"{other}_shift"]
+    scaled = [
+        requantize_twice((code + factors[f"{other}_offset"]) << extra, multiplier, shift)
+        for code in range(-128, 128)
+    ]
+    sums = [4 * signs[other] * value + unit * factors[f"{exact}_offset"] for value in scaled]
+    return (
+        ("table_of_a", int(table_of_a)),
+        ("unit", unit),
+        ("table", table(np.array(sums, np.int32))),
+        ("multiplier", factors["multiplier"]),
+        ("shift", right),
+        ("output_offset", factors["output_offset"]),
+    )
+
+
+def _factors(context: OpContext, operands: Operands) -> tuple[tuple[str, int], ...]:
     """Offsets, and factors from the operands to the common scale and from there to the output."""
     a, b, y = (context.require_quant(t) for t in operands)
     common = 2 * max(a.scale, b.scale)

@@ -120,10 +120,20 @@ class TableKind(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A constant array in flash; `values` of any shape, printed flat with its numpy type."""
+    """A constant array in flash; `values` of any shape, printed flat with its numpy type.
+
+    `derived` bytes of it are accounted as tables, whatever its kind: what the quantisation implies
+    may stand among the weights, in the order in which a kernel reads both.
+    """
 
     values: NDArray[np.generic]
     kind: TableKind
+    derived: int = 0
+
+    def bytes_of(self, kind: TableKind) -> int:
+        """Bytes that are accounted as `kind`."""
+        own = self.values.nbytes - self.derived if kind is self.kind else 0
+        return own + (self.derived if kind is TableKind.TABLES else 0)
 
     @cached_property
     def key(self) -> tuple[str, str, str]:
@@ -389,9 +399,9 @@ def flattened(call: Call) -> Call:
     )
 
 
-def weights(values: NDArray[np.generic]) -> Table:
-    """A table that holds the model's own weights or biases."""
-    return Table(values, TableKind.WEIGHTS)
+def weights(values: NDArray[np.generic], derived: int = 0) -> Table:
+    """A table that holds the model's own weights or biases, and `derived` bytes of other things."""
+    return Table(values, TableKind.WEIGHTS, derived)
 
 
 def table(values: NDArray[np.generic]) -> Table:

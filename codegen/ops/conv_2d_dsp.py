@@ -62,7 +62,7 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
         ("is_signed", int(stream.is_signed)),
         ("groups", groups),
         ("zeros", zero_points(context, x, view)),
-        ("stream", weights(stream.words)),
+        ("stream", weights(stream.words, stream.constants)),
     )
     call = Call(
         kernel="cg_conv_2d_dsp_s8",

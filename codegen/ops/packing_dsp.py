@@ -119,6 +119,12 @@ class Stream:
 
     words: NDArray[np.int32]
     is_signed: bool
+    channels: int
+
+    @property
+    def constants(self) -> int:
+        """Bytes of the constants among the words."""
+        return 12 * self.channels
 
 
 def pair_stream(layer: Layer) -> Stream | None:
@@ -136,7 +142,7 @@ def pair_stream(layer: Layer) -> Stream | None:
         _halfwords(quads[:, :, 0:2], quads[:, :, 2:4]).reshape(len(halves), -1),
         _constants(scales, more if relu else None).reshape(len(halves), -1),
     ]
-    return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
+    return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales))
 
 
 def quad_stream(layer: Layer) -> Stream | None:
@@ -155,7 +161,7 @@ def quad_stream(layer: Layer) -> Stream | None:
         taps.transpose(0, 2, 1).reshape(quads, -1),
         _constants(scales, more if relu else None).reshape(quads, -1),
     ]
-    return Stream(_int32(np.concatenate(parts, axis=1)), not relu)
+    return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales))
 
 
 def stream_3x3(layer: Layer) -> Stream | None:
@@ -174,7 +180,7 @@ def stream_3x3(layer: Layer) -> Stream | None:
     columns = np.stack([upper, lower], axis=2).reshape(len(scales), 6)
     start = factor * sums.start[:, np.newaxis]
     words = np.concatenate([columns, start, _constants(scales, more if relu else None)], axis=1)
-    return Stream(_int32(words), not relu)
+    return Stream(_int32(words), not relu, len(scales))
 
 
 def dense_stream(layer: Layer) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:

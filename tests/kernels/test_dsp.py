@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
 from tests.ops import test_conv_2d, test_depthwise_conv_2d, test_fully_connected
+from tests.ops.binary import Binary, binary_model, quant_cases, shape_cases
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
 from tests.ops.test_conv_2d import conv_model
@@ -156,3 +158,21 @@ def test_dense_layers_without_a_packed_form(rng: np.random.Generator) -> None:
         model = dense_model(rng, least_weight=-127, **config)
         packed = any("_dsp_" in kernel for kernel in kernels_of(model))
         assert packed == (config not in left), config
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_additions(board: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    models = {}
+    for op in ("ADD", "SUB"):
+        case = Binary(op)
+        quants = ((0.02, -128), (0.05, 7), (0.04, -128))
+        fused = [replace(case, activation="RELU", quants=q) for q in (quants, case.quants)]
+        models[f"{op} shapes"] = binary_model(
+            shape_cases(case)[:: 1 if board == "host" else 3], rng
+        )
+        models[f"{op} values"] = binary_model([*fused, *quant_cases(case, rng)], rng)
+    with_dsp(models, board, tmp_path, rng)
+
+
+def test_additions_take_a_table(rng: np.random.Generator) -> None:
+    assert kernels_of(binary_model([Binary("ADD")], rng)) == {"cg_add_table_s8"}
