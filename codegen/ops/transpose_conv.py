@@ -36,18 +36,6 @@ def _hybrid_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, ax
     return (("per_channel", int(per_channel)), *hybrid_params(context, x, filters, y, axis))
 
 
-def _wide_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
-    """As of CONV_2D, but the reference reads 64 bits per bias whatever their type says.
-
-    Raises:
-        Unsupported: for narrower biases.
-    """
-    bias = context.optional_input(2)
-    if bias is not None:
-        context.require_type(bias, DType.INT64)
-    return wide_convolution_params(context, x, filters, y, axis)
-
-
 FORMS = (
     Form(
         types=(DType.INT8, DType.INT8, DType.INT8),
@@ -76,7 +64,7 @@ FORMS = (
         kernel="cg_transpose_conv_s16",
         header="cg_transpose_conv_s16.h",
         args="cg_transpose_conv_s16_args",
-        params=_wide_params,
+        params=wide_convolution_params,
     ),
     byte_form("transpose_conv"),
 )
@@ -149,7 +137,7 @@ SPEC = OpSpec(
     types=data_types(FORMS),
     notes=(
         "constant output shape; any stride, padding and fused activation; weights per tensor or "
-        "per channel, of uint8 per tensor, constant; bias int32 (of int16 data int64, "
-        "of float data float32) or absent"
+        "per channel, of uint8 per tensor, constant; bias int32 (of int16 data int32 or "
+        "int64, of float data float32) or absent"
     ),
 )
