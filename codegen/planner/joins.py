@@ -75,11 +75,12 @@ def _is_join(graph: Graph, node: Node, lowered: Lowered) -> bool:
         return False
     whole = nhwc(graph.tensors[node.outputs[0]].shape)
     for call in lowered.calls:
+        if not is_copy(call):
+            return False
         x, y = call.inputs[0], call.outputs[0]
         box = y.box
         side_by_side = (
-            is_copy(call)
-            and x.box is None
+            x.box is None
             and x.map == nhwc(graph.tensors[x.tensor].shape)
             and y.map == whole
             and box is not None
