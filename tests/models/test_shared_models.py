@@ -36,6 +36,11 @@ NO_REFERENCE = (
     "MohamedElhadidy0019-stm32ai-modelzoo__"
     "object_detection_coco_2017_person_ssd_mobilenet_v2_fpnlite_035_192_int8"
 )
+# Float models with curves of the C library, small enough for emulators without its unit.
+FLOATS = (
+    "GreenWaves-Technologies-gap_sdk__expressions",
+    "Wingman0618-Tiny_Machine_Learning__sinewave",
+)
 EMULATED = ("mps2-an386", "mps3-an547", "mps2-an505", "riscv32-virt")
 OTHERS_IN_A_PLAIN_RUN = 14
 SANITIZED_IN_A_PLAIN_RUN = 5
@@ -112,9 +117,9 @@ def test_sanitized(
 @pytest.mark.emulator
 @pytest.mark.parametrize("board_name", EMULATED)
 def test_emulated(board_name: str) -> None:
-    """The five MLPerf Tiny models on an emulated core, three inputs and the edges each."""
+    """MLPerf Tiny models and two float ones on an emulated core; three inputs and edges each."""
     board = load_board(board_name)
-    for name in NAMED[:5]:
+    for name in (*NAMED[:5], *FLOATS):
         path = buildable()[name]
         model = load_model(path)
         built = build(model, path.stem, board, BuildOptions(name="net"))
