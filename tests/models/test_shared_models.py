@@ -31,11 +31,17 @@ NAMED = (
     "mlcommons-tiny__str_ww_ref_model",
     "tflm__person_detect",
 )
-# Has a constant TILE of a version that LiteRT does not know, so nothing can be compared.
-NO_REFERENCE = (
+# What builds but cannot be compared, and why.
+NO_REFERENCE = {
     "MohamedElhadidy0019-stm32ai-modelzoo__"
-    "object_detection_coco_2017_person_ssd_mobilenet_v2_fpnlite_035_192_int8"
-)
+    "object_detection_coco_2017_person_ssd_mobilenet_v2_fpnlite_035_192_int8": (
+        "LiteRT does not know its version of TILE"
+    ),
+    "litert__simple_ceil_op": "LiteRT has no reference kernel of CEIL",
+    "litert__simple_elu_op": "LiteRT has no reference kernel of ELU",
+    "litert__simple_round_op": "LiteRT has no reference kernel of ROUND",
+    "litert__quantized_with_gather": "LiteRT refuses random indices, which may be negative",
+}
 # Float models with curves of the C library, small enough for emulators without its unit.
 FLOATS = (
     "GreenWaves-Technologies-gap_sdk__expressions",
@@ -81,7 +87,7 @@ def check(path: Path, samples: int, *, sanitize: bool = False) -> Build:
 
 
 def others() -> list[str]:
-    return [name for name in sorted(buildable()) if name not in (*NAMED, NO_REFERENCE)]
+    return [name for name in sorted(buildable()) if name not in (*NAMED, *NO_REFERENCE)]
 
 
 def test_the_named_models_build() -> None:
