@@ -104,7 +104,7 @@ def test_int16_factors_are_products_in_double(tmp_path: Path, rng: np.random.Gen
     unary = [
         Unary(op, quant(), quant(), options, types, (2000,))
         for op, options in (("RELU", {}), ("LEAKY_RELU", {"alpha": 0.1}))
-        for _ in range(20)
+        for _ in range(14)
     ]
     assert_as_micro(unary_model(unary), tmp_path / "unary", rng, differ=True)
     binary = [Binary("MUL", (900,), (900,), types, (quant(), quant(), quant())) for _ in range(40)]
