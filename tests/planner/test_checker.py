@@ -79,8 +79,10 @@ def test_real_plans_are_safe(options: PlanOptions, batch: int, rng: np.random.Ge
     assert bool(reshape["steps"]) == options.caller_io != bool(reshape["views"])
     image = 6 * 6 * 4
     copied = 2 * image if options.caller_io else 0
-    # Of the two parts that are joined, the one that is also a model output is copied.
-    assert report.bytes_written == batch * ((3 + 1 + 1 + 1) * image + copied)
+    # Of the two parts that are joined, the one that is also a model output is copied; the other one
+    # too where the memory serves the convolutions better.
+    joined = 2 if document["layers"][5]["note"].startswith("copies") else 1
+    assert report.bytes_written == batch * ((3 + 1 + 1 + joined) * image + copied)
 
 
 @requires_models
