@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codegen.ops.base import Call, Lowered
+from codegen.ops.base import Alias, Call, Lowered
 
 PORTABLE_INSTRUCTIONS = 9
 """Per multiply-accumulate of a portable kernel."""
@@ -23,12 +24,19 @@ def with_fast_forms(
         return lowered
     (portable,) = lowered.calls
     cost = max(1, lowered.macs) * portable_instructions
-    forms = [(call,) for call in fast]
-    if not any(_as_lean(call, portable) for call in fast):
-        forms.insert(0, (replace(portable, cost=cost),))
-    return replace(lowered, calls=forms[0], alternatives=tuple(forms[1:]))
+    forms = list(fast)
+    if not any(_spare(call) <= _spare(portable) for call in fast):
+        forms.append(replace(portable, cost=cost))
+    leanest, *others = sorted(forms, key=_spare)
+    return replace(lowered, calls=(leanest,), alternatives=tuple((call,) for call in others))
 
 
-def _as_lean(call: Call, portable: Call) -> bool:
-    promises = [access.alias for access in call.inputs] == [a.alias for a in portable.inputs]
-    return promises and call.scratch <= portable.scratch and call.rows_per_step == 1
+def _spare(call: Call) -> int:
+    """Elements that a call takes beyond the larger one of its input and output, if they overlap."""
+    apart = min(math.prod(access.extent) for access in (*call.inputs, *call.outputs))
+    promises = {access.alias for access in call.inputs}
+    if Alias.NONE in promises:
+        return call.scratch + apart
+    _, _, width, channels = call.outputs[0].extent
+    rows = call.rows_per_step * width * channels if Alias.ROW in promises else 0
+    return call.scratch + min(rows, apart)
