@@ -42,9 +42,15 @@ def plan_figures(npu: NpuPlan) -> Figures:
 
 
 def schedule_of(graph: Graph, board: Board, options: PlanOptions) -> NpuPlan:
-    """The schedule of a graph on a board with an NPU."""
+    """The schedule of a graph on a board with an NPU.
+
+    Raises:
+        CodegenError: for a board without, or a model that stays on the CPU.
+    """
     plan = build_plan(graph, board, options)
-    assert plan.npu is not None, "the caller has looked at the board"
+    if plan.npu is None:
+        why = "the board has no NPU" if board.npu is None else "the model has state"
+        raise CodegenError(f"there is no schedule of NPU and DMA: {why}")
     return plan.npu
 
 
@@ -113,13 +119,13 @@ def sweep(
     for size in sizes:
         progress(f"scratchpad of {size:,} bytes")
         pad = board.scratchpad.model_copy(update={"size": size, "banks": 1})
+        changed = board.model_copy(update={"scratchpad": pad})
         try:
-            plan = build_plan(graph, board.model_copy(update={"scratchpad": pad}), options)
+            npu = schedule_of(graph, changed, options)
         except OverBudget:
             points.append(Point(size, None, 0))
             continue
-        assert plan.npu is not None
-        points.append(Point(size, plan_figures(plan.npu), proved_bound(plan.npu.network)))
+        points.append(Point(size, plan_figures(npu), proved_bound(npu.network)))
     return points
 
 
