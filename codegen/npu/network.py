@@ -95,13 +95,16 @@ def network(
 
 
 def limits(net: Network) -> Limits:
-    """Sums over the NPU's operators; compulsory bytes are weights, parameters, inputs, outputs."""
+    """Sums over the NPU's operators: weights, parameters, and what they read and write of the
+    model's inputs and outputs are compulsory."""
     npu, _ = engine(net.board)
     works = [s.work for s in net.steps if s.work]
     load, store, weight_rate = rates(net.board)
     weights = sum(whole_bytes(w) for w in works)
-    fed = sum(net.bytes[t] for t in net.inputs if net.last[t] >= 0)
-    given = sum(net.bytes[t] for t in net.outputs if t in net.made)
+    read = {t for s in net.steps if s.work for t in s.reads}
+    written = {t for s in net.steps if s.work for t in s.writes}
+    fed = sum(net.bytes[t] for t in net.inputs & read)
+    given = sum(net.bytes[t] for t in net.outputs & written)
     return Limits(
         compute=sum(whole_cycles(npu, w) for w in works),
         compulsory=weights + fed + given,

@@ -197,13 +197,23 @@ def _memory_buffers(context: _Context) -> Iterator[Buffer]:
         if root in net.outputs or kept:
             last = end
         home, index = _home(context, tensors)
-        yield Buffer(f"t{root}", home, "", 0, net.bytes[root], first, last, tensors, index)
+        size = net.bytes[root] if home is not Home.ARENA else _in_lines(context, net.bytes[root])
+        yield Buffer(f"t{root}", home, "", 0, size, first, last, tensors, index)
     for step in net.steps:
         calls = context.lowered[step.node.index].calls if step.work is None else ()
         size = max((call.scratch for call in calls), default=0)
         if size:
             at = context.position[step.node.index]
-            yield Buffer(scratch_name(step.node), Home.ARENA, "", 0, size, at, at)
+            lines = _in_lines(context, size)
+            yield Buffer(scratch_name(step.node), Home.ARENA, "", 0, lines, at, at)
+
+
+def _in_lines(context: _Context, size: int) -> int:
+    """Bytes of a buffer in an arena: whole cache lines, so that nothing else lies in its last."""
+    board = context.board
+    cached = any(board.memory(name).cacheable for name in board.placement.arena)
+    line = board.cache.line if board.cache and cached else 1
+    return -(-size // line) * line
 
 
 def _views(context: _Context, tensors: tuple[int, ...]) -> list[Node]:
@@ -278,7 +288,8 @@ def _layers(context: _Context, places: Places, buffers: list[Buffer]) -> Iterato
             yield Layer(node, lowered, (), lowered.calls)
             continue
         step = steps[node.index]
-        found = _steps(context, step, shares.get(number, []), translation, tickets, places, cache)
+        actions = shares.get(number, [])
+        found = tuple(_steps(context, step, actions, translation, tickets, places, cache))
         end = roll(cache.at_end()) if number == final else ()
         yield Layer(node, lowered, (*found, *end), (), _note(context, step))
 
@@ -336,22 +347,19 @@ def _note(context: _Context, step: Step) -> str:
         return f"on the CPU, about {step.cpu_cycles:,} cycles"
     position = npu.network.steps.index(step)
     commands = [c for c in npu.builder.program.commands if c.node == step.node.index]
-    cycles = f"{len(commands)} commands, {sum(c.cycles for c in commands):,} cycles"
-    where = npu.schedule.places[step.writes[0]]
-    goes = "stays in the scratchpad" if where.kept else "is stored"
+    number = f"{len(commands)} command" + "s" * (len(commands) != 1)
+    cycles = f"{number}, {sum(c.cycles for c in commands):,} cycles"
+    goes = "kept" if npu.schedule.places[step.writes[0]].kept else "stored"
     found = npu.schedule.cascade_of(position)
     if found is None:
         words = npu.schedule.tilings[position].words(step.work)
-        return f"NPU: {words}; {cycles}; the result {goes}"
+        return f"NPU: {words}; {cycles}; result {goes}"
     first, rowwise = found
     members = npu.network.steps[first : rowwise.last + 1]
     names = f"operators {members[0].node.index} to {members[-1].node.index}"
     if position < rowwise.last:
         return f"NPU: row by row with {names}; {cycles}"
-    return (
-        f"NPU: {names} row by row, {rowwise.rows} rows of this one at a time; {cycles}; "
-        f"the result {goes}"
-    )
+    return f"NPU: {names} row by row, by {rowwise.rows} rows; {cycles}; result {goes}"
 
 
 __all__ = ["NpuPlan", "OverBudget", "plan_npu"]

@@ -6,6 +6,7 @@ them with 20.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from codegen.boards import load_board
 from codegen.importer import load_model
+from codegen.npu.bound import proved_bound
 from codegen.npu.network import limits
 from codegen.npu.plan import NpuPlan
 from codegen.pipeline import Build, build
@@ -80,6 +82,25 @@ FIGURES = [
     ("kws", "npu-32k", 9.0, 1.0, 1.02),
     ("ad", "npu-32k", 9.0, 1.0, 1.02),
 ]
+
+
+def test_planning_time() -> None:
+    assert MODELS is not None
+    model = load_model(MODELS / "app" / f"{NAMES['vww']}.tflite")
+    start = time.process_time()
+    plan = build(model, "vww", load_board("npu-64k")).plan
+    assert time.process_time() - start < 10, "seconds of one CPU, checker and emitter included"
+    again = build(model, "vww", load_board("npu-64k")).plan
+    assert again.npu is not None and plan.npu is not None
+    assert again.npu.issue.actions == plan.npu.issue.actions
+
+
+@pytest.mark.parametrize(("name", "board"), [("ic", "npu-64k"), ("vww", "npu-32k")])
+def test_bound(name: str, board: str) -> None:
+    """Below every schedule, and close to ours."""
+    plan = npu_plan(name, board)
+    bound = proved_bound(plan.network)
+    assert bound <= plan.timeline.total <= 1.05 * bound
 
 
 @pytest.mark.parametrize(("name", "board", "ratio", "exposed", "traffic"), FIGURES)

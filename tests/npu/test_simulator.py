@@ -22,8 +22,10 @@ from codegen.verify.session import sources_of
 from codegen.verify.trace import TRACE_VARIABLE, Simulated, read_trace
 from tests import oracle
 from tests.npu.test_models import MODELS, NAMES, built
+from tests.ops.equality import assert_equal
 from tests.ops.test_conv_2d import conv_model
 from tests.paths import requires_models
+from tests.tflite_builder import ModelBuilder
 
 
 def simulated(result: Build, folder: Path) -> Simulated:
@@ -84,6 +86,27 @@ def test_weights_are_streamed_when_they_do_not_fit(
     loads = [t for t in program.transfers if t.way is Way.LOAD]
     assert sum(t.copy.bytes for t in loads if t.tensor < 0) > 32768
     assert sum(t.copy.bytes for t in loads if t.tensor >= 0) == 6 * 6 * 96
+
+
+def _engines_in_turn(rng: np.random.Generator) -> bytes:
+    """RELU on the NPU, an ADD that the CPU has to do, RELU again; all results are outputs."""
+    builder = ModelBuilder()
+    shape = (1, 9, 7, 5)
+    x, a, b, y = (builder.tensor(shape, "int8", 0.05, z) for z in (3, -5, 7, 0))
+    constant = builder.tensor((5,), "int8", 0.03, 1, data=rng.integers(-128, 128, 5))
+    builder.op("RELU", [x], [a])
+    builder.op("ADD", [a, constant], [b])
+    builder.op("RELU", [b], [y])
+    return builder.build([x], [a, b, y])
+
+
+def test_cache_and_engines_in_turn(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Behind a write-back cache, under the sanitizers: whole lines are ours, nothing is stale."""
+    cases = {
+        "one operator": conv_model(rng, in_shape=(1, 5, 5, 3), filters=(7, 3, 3, 3)),
+        "engines in turn": _engines_in_turn(rng),
+    }
+    assert_equal(cases, tmp_path, rng, samples=1, board="npu-256k", sanitize=True)
 
 
 @pytest.mark.parametrize("fault", ["dma:0", "dma:2", "npu:1"])
