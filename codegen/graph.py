@@ -198,6 +198,7 @@ class Node:
     `inputs` holds -1 for an optional tensor that is absent. `options` holds every field of the
     builtin options table under its schema name (`stride_h`, `fused_activation_function`, ...);
     enumerations of activation and padding are their schema names ("RELU6", "SAME").
+    `intermediates` are tensors that hold nothing but the quantisation of inner values.
     """
 
     index: int
@@ -207,6 +208,7 @@ class Node:
     outputs: tuple[int, ...]
     options: Mapping[str, Attribute] = field(default_factory=lambda: MappingProxyType({}))
     custom_name: str = ""
+    intermediates: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:

@@ -280,4 +280,5 @@ def _box(access: Access) -> dict[str, Any]:
         "size": list(access.extent),
         "shared": access.shared,
         "dense": access.dense,
+        "whole": access.whole,
     }

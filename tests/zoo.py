@@ -359,6 +359,46 @@ def _memory(chain: _Chain, x: int) -> int:
     return chain.op("MINIMUM", [y, x], chain.result(shape))
 
 
+def _recurrent(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape; what float operators give lives on in their state alone."""
+    shape, flat = (1, 4, 8, 6), (1, 32, 6)
+    sequence = chain.op("RESHAPE", [x, chain.constant(flat)], chain.result(flat))
+    y = _lstm(chain, "UNIDIRECTIONAL_SEQUENCE_LSTM", sequence, flat, "int8")
+    rows = chain.op("RESHAPE", [x, chain.constant([32, 6])], chain.result((32, 6)))
+    _lstm(chain, "LSTM", rows, (32, 6), "int8")
+    for kind, source, dims in (
+        ("UNIDIRECTIONAL_SEQUENCE_LSTM", sequence, flat),
+        ("LSTM", rows, (32, 6)),
+    ):
+        real = chain.op("DEQUANTIZE", [source], chain.builder.tensor(dims, "float32"))
+        _lstm(chain, kind, real, dims, "float32")
+    y = chain.op("RESHAPE", [y, chain.constant(shape)], chain.result(shape))
+    return chain.op("MAXIMUM", [x, y], chain.result(shape))
+
+
+def _lstm(chain: _Chain, kind: str, x: int, shape: Sequence[int], dtype: str) -> int:
+    """Six units without projection; the output has the quantisation of the input."""
+    builder, rng, real = chain.builder, chain.rng, dtype == "float32"
+
+    def constant(shape: Sequence[int], dtype: str, scale: float, low: int, high: int) -> int:
+        data = rng.integers(low, high, shape)
+        return builder.tensor(shape, dtype, None if real else scale, data=data * scale**real)
+
+    batch = shape[0]
+    bias = "float32" if real else "int32"
+    matrices = [constant((6, 6), dtype, 0.01, -127, 128) for _ in range(8)]
+    biases = [constant((6,), bias, 5e-4, -400, 400) for _ in range(4)]
+    state = builder.tensor((batch, 6), dtype, 0.05, -3, is_variable=True)
+    cell = builder.tensor((batch, 6), "float32" if real else "int16", 2.0**-11, is_variable=True)
+    hidden = [builder.tensor((0,), "float32") for _ in range(4)]
+    hidden.append(builder.tensor((0,), "int8", 0.05, -3))
+    y = builder.tensor(shape, dtype, 0.05, -3)
+    inputs = [x, *matrices, -1, -1, -1, *biases, -1, -1, state, cell, -1, -1, -1, -1]
+    options: dict[str, OptionValue] = {"fused_activation_function": "TANH", "cell_clip": 10.0}
+    builder.op(kind, inputs, [y], intermediates=() if real else hidden, **options)
+    return y
+
+
 def _head(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> int8[1,5], a classifier."""
     y = chain.op("MEAN", [x, chain.constant([1, 2])], chain.result((1, 1, 1, 6)), keep_dims=True)
@@ -386,6 +426,7 @@ _PARTS = (
     _pixels,
     _indices,
     _memory,
+    _recurrent,
     _head,
 )
 

@@ -84,7 +84,8 @@ def read_node(
     inputs, outputs = numbers(table, "Inputs"), numbers(table, "Outputs")
     check_indices(inputs, tensors, f"{where} reads", lowest=-1)
     check_indices(outputs, tensors, f"{where} writes")
-    check_indices(numbers(table, "Intermediates"), tensors, f"{where} uses", lowest=-1)
+    intermediates = numbers(table, "Intermediates")
+    check_indices(intermediates, tensors, f"{where} uses", lowest=-1)
     options = dict(read_options(table, code.op))
     custom = _custom_options(table, data)
     if code.op == "CUSTOM" or custom:
@@ -97,6 +98,7 @@ def read_node(
         outputs=outputs,
         options=MappingProxyType(options),
         custom_name=code.custom_name,
+        intermediates=intermediates,
     )
 
 

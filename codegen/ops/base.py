@@ -96,6 +96,7 @@ class Access:
     `map` is the whole tensor as (n, h, w, c); `box` the part that the call touches (None: all).
     `shared` inputs serve every image of the batch (a broadcast operand with n = 1).
     `dense`: the kernel wants rows and pixels without gaps.
+    `whole`: an output that the call writes whole, whatever range it is given (a new state).
     """
 
     tensor: int
@@ -105,6 +106,7 @@ class Access:
     alias: Alias = Alias.NONE
     shared: bool = False
     dense: bool = False
+    whole: bool = False
 
     @property
     def extent(self) -> Map:

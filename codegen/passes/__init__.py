@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Model
+from codegen.passes.complete_shapes import complete_shapes
 from codegen.passes.drop_noops import drop_noops
 from codegen.passes.fold_constants import fold_constants
 from codegen.passes.fuse_pad import fuse_pad
@@ -27,7 +28,7 @@ def link(model: Model) -> Graph:
         Unsupported: for state that cannot be known before the first run.
         InvalidModel: for calls or variables that contradict themselves.
     """
-    return link_state(model, inline_calls(model))
+    return link_state(model, complete_shapes(inline_calls(model)))
 
 
 def simplified(model: Model) -> Graph:

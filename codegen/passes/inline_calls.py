@@ -73,8 +73,16 @@ def _require_same(
 
 
 def _renamed(node: Node, names: Mapping[int, int], index: int) -> Node:
-    inputs = tuple(t if t < 0 else names[t] for t in node.inputs)
-    return replace(node, index=index, inputs=inputs, outputs=tuple(names[t] for t in node.outputs))
+    def renamed(tensors: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(t if t < 0 else names[t] for t in tensors)
+
+    return replace(
+        node,
+        index=index,
+        inputs=renamed(node.inputs),
+        outputs=renamed(node.outputs),
+        intermediates=renamed(node.intermediates),
+    )
 
 
 def _copy(source: int, result: int, index: int) -> Node:

@@ -7,7 +7,7 @@ also lists the first tensor among its inputs, which makes it wait for all reader
 CALL_ONCE is run now: it gives the values before the first run.
 
 Variable tensors, which recurrent operators keep, start at zero (the zero point of int8 ones); the
-new value becomes one more output of the operator.
+new value becomes one more output of the operator, and is assigned behind it.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Linker:
         for node in self._graph.nodes:
             if node.op == "READ_VARIABLE":
                 yield from self._read(node)
-            elif node.op == "ASSIGN_VARIABLE":
+            elif node.op == "ASSIGN_VARIABLE" and not node.outputs:
                 yield self._assign(node)
             elif node.op not in ("VAR_HANDLE", "CALL_ONCE"):
                 yield self._reading_current(node)
@@ -206,26 +206,34 @@ def _require_like(context: OpContext, value: Tensor, result: Tensor) -> None:
 
 
 def _with_variable_tensors(graph: Graph) -> Graph:
-    """Every operator that keeps a variable tensor gets one more output: its new value.
+    """Every operator that keeps variable tensors gets their new values as further outputs.
+
+    They become the state by assignments behind it.
 
     Raises:
         Unsupported: for a variable that several operators keep.
     """
     tensors, nodes = list(graph.tensors), []
     states: dict[int, State] = {}
+    index = 1 + max((node.index for node in graph.nodes), default=-1)
     for node in graph.nodes:
         kept = [t for t in dict.fromkeys(node.inputs) if t >= 0 and graph.tensors[t].is_variable]
+        values, assignments = [], []
         for t in kept:
             if t in states:
                 raise OpContext(graph, node).unsupported(
                     f"{graph.tensors[t].label} is the state of two operators",
                     "give each of them a state of its own",
                 )
-            end = replace(tensors[t], index=len(tensors))
-            tensors.append(end)
-            states[t] = State(t, end.index, _zeros(tensors[t]))
-            node = replace(node, outputs=(*node.outputs, end.index))
-        nodes.append(node)
+            value = replace(tensors[t], index=len(tensors), is_variable=False)
+            end = replace(tensors[t], index=len(tensors) + 1)
+            tensors += [value, end]
+            values.append(value.index)
+            inputs = (value.index, t)
+            assignments.append(Node(index, "ASSIGN_VARIABLE", 1, inputs, (end.index,)))
+            index += 1
+            states[t] = State(t, end.index, _zeros(graph.tensors[t]))
+        nodes += [replace(node, outputs=(*node.outputs, *values)), *assignments]
     return replace(graph, tensors=tuple(tensors), nodes=tuple(nodes), states=tuple(states.values()))
 
 

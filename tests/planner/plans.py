@@ -137,6 +137,7 @@ class PlanWriter:
                 "size": list(extent),
                 "shared": shared,
                 "dense": dense,
+                "whole": False,
             },
         }
 

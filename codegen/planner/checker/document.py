@@ -101,11 +101,12 @@ class Box(Part):
     """The part that a kernel touches.
 
     A shared one serves every image of the batch; of a dense one the kernel takes rows and pixels
-    to follow each other without gaps.
+    to follow each other without gaps; a whole one is written whole, whatever the range.
     """
 
     shared: StrictBool
     dense: StrictBool
+    whole: StrictBool
 
 
 class TensorPart(Part):

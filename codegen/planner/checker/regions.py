@@ -109,6 +109,9 @@ def written(index: Index, view: View, kernel: Kernel, env: Mapping[str, int]) ->
         Misplaced: if bytes lie outside of the buffer or the image outside of the batch.
     """
     y0, y1, x0, x1, c0, c1 = kernel.range
+    if view.box.whole:
+        _, y1, x1, c1 = view.box.size
+        y0 = x0 = c0 = 0
     element = element_bytes(index, view.tensor, view.box)
     return _touch(index, view, kernel, env, [(y0, y1)], (x0, x1), (c0 * element, c1 * element))
 

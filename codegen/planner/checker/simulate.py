@@ -183,7 +183,7 @@ class Simulation:
 def _rows_outside(kernel: Kernel) -> str:
     """What is wrong with rows that a loop has moved; nothing if they exist in every map."""
     y0, y1 = kernel.range[:2]
-    heights = [view.box.size[1] for view in kernel.writes]
+    heights = [view.box.size[1] for view in kernel.writes if not view.box.whole]
     heights += [len(v.rows.table) for v in kernel.reads if isinstance(v.rows, RowTable)]
     if y0 < 0 or y1 > min(heights):
         return f"rows {y0}..{y1} are not all among the {min(heights)} that there are"
