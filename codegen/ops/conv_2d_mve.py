@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,10 @@ def convolution_forms(
     if requantisation is None:
         return ()
     values = filter_values(context, x, filters, 0)
-    return (dense_call(context, x, y, view, values, requantisation),)
+    call = dense_call(context, x, y, view, values, requantisation)
+    if call.scratch or y.shape[2] % 2 == 0 or y.shape[1] == 1 or view.w.stride * view.h.stride > 1:
+        return (call,)
+    return (call, _in_pairs_of_rows(call, y))
 
 
 def dense_call(
@@ -62,13 +65,22 @@ def dense_call(
             *view.dilation_params(),
             ("in_c", x.shape[3]),
             ("input_zero", input_zero),
+            ("rows_together", 1),
             *layer_params(filters.reshape(len(filters), -1), bias, input_zero, requantisation),
         ),
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
         scratch=reading.scratch,
-        cost=dot_cost(y.elements // y.shape[3], y.shape[3], depth) + reading.cost,
+        cost=y.shape[0] * y.shape[1] * dot_cost(y.shape[2], y.shape[3], depth) + reading.cost,
     )
+
+
+def _in_pairs_of_rows(call: Call, y: Tensor) -> Call:
+    """The same with two rows of an odd number of pixels as one, so that no pixel is alone."""
+    params = dict(call.params) | {"rows_together": 2}
+    pairs = y.shape[0] * -(-y.shape[1] // 2)
+    cost = pairs * dot_cost(2 * y.shape[2], y.shape[3], int(call.inputs[0].map[3]))
+    return replace(call, params=tuple(params.items()), rows_per_step=2, cost=cost)
 
 
 @dataclass(frozen=True)
@@ -106,9 +118,10 @@ def _reads_pixels_in_place(view: Window) -> bool:
 
 
 def dot_cost(pixels: int, channels: int, depth: int) -> int:
-    """Instructions of the products and of rounding, per two pixels and four channels."""
-    blocks = -(-pixels // 2) * -(-channels // BLOCK)
-    return blocks * (14 * -(-depth // 16) + 24)
+    """Instructions of the products and of rounding: two pixels by four channels, one by eight."""
+    vectors, blocks = -(-depth // LANES), -(-channels // BLOCK)
+    pairs = pixels // 2 * blocks * (14 * vectors + 24)
+    return pairs + pixels % 2 * -(-blocks // 2) * (17 * vectors + 28)
 
 
 def convolution_requantisation(

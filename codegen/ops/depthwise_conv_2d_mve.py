@@ -9,6 +9,7 @@ from codegen.graph import Tensor
 from codegen.ops.base import Alias, Call, OpContext, table, weights, whole
 from codegen.ops.conv_2d_mve import convolution_bias, convolution_requantisation, dense_call
 from codegen.ops.packing_mve import (
+    BLOCK,
     LANES,
     Requantisation,
     Rounding,
@@ -43,9 +44,12 @@ def depthwise_forms(
     if channels != channels_in:
         return ()
     lanes = _by_lanes(context, x, filters, y, view, requantisation)
-    if not _has_windows(view, requantisation.rounding):
-        return (lanes,)
-    return (lanes, _by_windows(context, x, filters, y, view, requantisation))
+    forms = [lanes]
+    if view.h.kernel * view.w.kernel <= LANES and requantisation.rounding is not Rounding.TWICE:
+        forms.append(_by_taps(context, x, filters, y, view, requantisation))
+    if _has_windows(view, requantisation.rounding):
+        forms.append(_by_windows(context, x, filters, y, view, requantisation))
+    return tuple(forms)
 
 
 def _by_lanes(
@@ -77,6 +81,57 @@ def _by_lanes(
         outputs=(whole(y),),
         cost=outputs * (2 * view.h.kernel * view.w.kernel + 5),
     )
+
+
+def _by_taps(
+    context: OpContext,
+    x: Tensor,
+    filters: Tensor,
+    y: Tensor,
+    view: Window,
+    requantisation: Requantisation,
+) -> Call:
+    channels, taps = filters.shape[3], view.h.kernel * view.w.kernel
+    zero = context.require_quant(x).zero_point
+    values = filter_values(context, x, filters, 3).reshape(taps, channels).T
+    bias = folded_bias(values, convolution_bias(context, channels), zero)
+    padded = any(
+        axis.pad or (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation >= axis.size
+        for axis in (view.h, view.w)
+    )
+    groups = -(-channels // LANES)
+    return Call(
+        kernel="cg_depthwise_taps_mve_s8",
+        header="cg_depthwise_conv_2d_mve.h",
+        args="cg_depthwise_taps_mve_args",
+        params=(
+            *view.params(),
+            *view.dilation_params(),
+            ("padded", int(padded)),
+            ("input_zero", zero),
+            ("layer.weights", weights(packed_taps(values, bias))),
+            ("layer.scales", table(packed_scales(requantisation, 2 * BLOCK))),
+            *output_params(requantisation),
+        ),
+        inputs=(whole(x, Alias.ROW, view.h.rows),),
+        outputs=(whole(y),),
+        scratch=4 * 4 * LANES + padded * groups * LANES,
+        cost=y.elements
+        // channels
+        * (groups * (20 + 5 * taps) + -(-channels // (2 * BLOCK)) * 52 + 6 * taps + 10),
+    )
+
+
+def packed_taps(filters: NDArray[np.int8], bias: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Per eight channels their biases and 16 taps of each, as words.
+
+    Shapes: filters[c, taps], bias[c] -> [words].
+    """
+    eight = 2 * BLOCK
+    taps = blocks_of(np.pad(filters, [(0, 0), (0, LANES - filters.shape[1])]), eight)
+    starts = blocks_of(bias.astype("<i4"), eight).view(np.int8)
+    stream = np.concatenate([part.reshape(len(taps), -1) for part in (starts, taps)], axis=1)
+    return np.frombuffer(stream.tobytes(), "<i4").astype(np.int32)
 
 
 def _has_windows(view: Window, rounding: Rounding) -> bool:

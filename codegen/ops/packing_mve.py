@@ -42,14 +42,14 @@ class Requantisation:
     act_max: int
 
 
-def blocks_of(values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The channels along axis 0 in blocks of four, missing ones as zeros.
+def blocks_of(values: NDArray[np.generic], size: int = BLOCK) -> NDArray[np.generic]:
+    """The channels along axis 0 in blocks, missing ones as zeros.
 
-    Shapes: values[channels, ...] -> [blocks, 4, ...].
+    Shapes: values[channels, ...] -> [blocks, size, ...].
     """
-    missing = -len(values) % BLOCK
+    missing = -len(values) % size
     padded = np.pad(values, [(0, missing)] + [(0, 0)] * (values.ndim - 1))
-    return padded.reshape(-1, BLOCK, *values.shape[1:])
+    return padded.reshape(-1, size, *values.shape[1:])
 
 
 def folded_bias(
@@ -83,13 +83,14 @@ def packed_weights(filters: NDArray[np.int8], bias: NDArray[np.int32]) -> NDArra
     return np.frombuffer(stream + bytes(-(-surplus // 4) * 4), "<i4").astype(np.int32)
 
 
-def packed_scales(requantisation: Requantisation) -> NDArray[np.int32]:
-    """Four multipliers and four shifts per block of channels.
+def packed_scales(requantisation: Requantisation, multiple: int = BLOCK) -> NDArray[np.int32]:
+    """Four multipliers and four shifts per block of channels, for a multiple of so many channels.
 
     Shapes: -> [blocks * 8].
     """
     columns = (requantisation.multipliers, requantisation.shifts)
-    return np.concatenate([blocks_of(c.astype(np.int32)) for c in columns], axis=1).reshape(-1)
+    padded = [blocks_of(c.astype(np.int32), multiple).reshape(-1, BLOCK) for c in columns]
+    return np.concatenate(padded, axis=1).reshape(-1)
 
 
 def layer_params(

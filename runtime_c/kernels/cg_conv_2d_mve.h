@@ -22,26 +22,37 @@ typedef struct {
     int32_t dilation_h, dilation_w;
     int32_t pad_top, pad_left;
     int32_t input_zero;
+    int32_t rows_together;            /* of the output, 1x1 only */
     cg_mve_layer layer;
 } cg_conv_2d_mve_args;
 
-/* 1x1 without padding. */
+/* `n` outputs in a row from (oy, ox) on. */
+CG_KERNEL void cg_conv_2d_1x1_mve_run(const cg_conv_2d_mve_args *a, const cg_src *x, const cg_dst *y,
+                                      const cg_range *r, int32_t oy, int32_t n)
+{
+    const int32_t step = a->stride_w * x->pixel;
+    const int8_t *in = (const int8_t *)cg_at(x, oy * a->stride_h, r->x0 * a->stride_w);
+    int8_t *out = (int8_t *)cg_put(y, oy, r->x0);
+    for (; n >= 2; n -= 2) {
+        cg_dense_two_pixels(&a->layer, r, in, in + step, out, y->pixel);
+        in += 2 * step;
+        out += 2 * y->pixel;
+    }
+    if (n > 0) {
+        cg_dense_one_pixel(&a->layer, r, in, out);
+    }
+}
+
+/* 1x1 without padding. Where rows follow each other without gaps, `rows_together` are one. */
 CG_KERNEL void cg_conv_2d_1x1_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x, const cg_dst *y,
                                      const cg_range *r)
 {
-    const int32_t dx = a->stride_w;
-    for (int32_t oy = r->y0; oy < r->y1; oy++) {
-        const int32_t iy = oy * a->stride_h;
-        int32_t ox = r->x0;
-        for (; ox + 1 < r->x1; ox += 2) {
-            cg_dense_two_pixels(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
-                                (const int8_t *)cg_at(x, iy, (ox + 1) * dx),
-                                (int8_t *)cg_put(y, oy, ox), y->pixel);
-        }
-        if (ox < r->x1) {
-            cg_dense_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, iy, ox * dx),
-                               (int8_t *)cg_put(y, oy, ox));
-        }
+    const int32_t width = r->x1 - r->x0;
+    const int32_t gaps = x->row != width * x->pixel || y->row != width * y->pixel
+                      || x->ring != 0 || y->ring != 0 || a->stride_h * a->stride_w != 1;
+    const int32_t together = gaps ? 1 : a->rows_together;
+    for (int32_t oy = r->y0; oy < r->y1; oy += together) {
+        cg_conv_2d_1x1_mve_run(a, x, y, r, oy, cg_min(together, r->y1 - oy) * width);
     }
 }
 
@@ -79,28 +90,42 @@ CG_KERNEL int8_t *cg_conv_2d_mve_row(const cg_conv_2d_mve_args *a, const cg_src 
 CG_KERNEL void cg_conv_2d_mve_patch(int8_t *to, const cg_conv_2d_mve_args *a, const cg_src *x,
                                     int32_t oy, int32_t ox)
 {
-    const int32_t iy = oy * a->stride_h - a->pad_top;
-    const int32_t ix = ox * a->stride_w - a->pad_left;
+    const int32_t iy = oy * a->stride_h - a->pad_top, ix = ox * a->stride_w - a->pad_left;
+    const int32_t rows = (a->filter_h - 1) * a->dilation_h, taps = a->filter_w;
+    if (iy >= 0 && iy + rows < a->in_h && ix >= 0 && ix + taps <= a->in_w && a->dilation_w == 1
+        && x->pixel == a->in_c && x->ring == 0) {
+        const int8_t *from = (const int8_t *)cg_at(x, iy, ix);
+        if (iy + rows + 1 < a->in_h) {              /* a row follows, to read some bytes of */
+            for (int32_t ky = 0; ky < a->filter_h; ky++) {
+                to = cg_mve_copy_vectors(to, from, taps * a->in_c);
+                from += a->dilation_h * x->row;
+            }
+            return;
+        }
+    }
     for (int32_t ky = 0; ky < a->filter_h; ky++) {
         to = cg_conv_2d_mve_row(a, x, iy + ky * a->dilation_h, ix, to);
     }
 }
 
-/* Scratch: two patches, each followed by 16 bytes. */
+/* By patches. Scratch: two patches, each followed by 16 bytes. */
 CG_KERNEL void cg_conv_2d_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x, const cg_dst *y,
                                  const cg_range *r, void *scratch)
 {
-    int8_t *first = (int8_t *)scratch, *second = first + a->layer.depth + 16;
+    int8_t *patches = (int8_t *)scratch;
+    const int32_t size = a->layer.depth + 16;
     for (int32_t oy = r->y0; oy < r->y1; oy++) {
-        int32_t ox = r->x0;
-        for (; ox + 1 < r->x1; ox += 2) {
-            cg_conv_2d_mve_patch(first, a, x, oy, ox);
-            cg_conv_2d_mve_patch(second, a, x, oy, ox + 1);
-            cg_dense_two_pixels(&a->layer, r, first, second, (int8_t *)cg_put(y, oy, ox), y->pixel);
-        }
-        if (ox < r->x1) {
-            cg_conv_2d_mve_patch(first, a, x, oy, ox);
-            cg_dense_one_pixel(&a->layer, r, first, (int8_t *)cg_put(y, oy, ox));
+        for (int32_t ox = r->x0; ox < r->x1; ox += 2) {
+            const int32_t n = cg_min(r->x1 - ox, 2);
+            int8_t *out = (int8_t *)cg_put(y, oy, ox);
+            for (int32_t k = 0; k < n; k++) {
+                cg_conv_2d_mve_patch(patches + k * size, a, x, oy, ox + k);
+            }
+            if (n == 2) {
+                cg_dense_two_pixels(&a->layer, r, patches, patches + size, out, y->pixel);
+            } else {
+                cg_dense_one_pixel(&a->layer, r, patches, out);
+            }
         }
     }
 }

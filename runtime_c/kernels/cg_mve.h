@@ -154,6 +154,15 @@ CG_KERNEL int8_t *cg_mve_copy(int8_t *to, const int8_t *from, int32_t n)
     return to + n;
 }
 
+/* The same where up to 15 bytes behind the source may be read. */
+CG_KERNEL int8_t *cg_mve_copy_vectors(int8_t *to, const int8_t *from, int32_t n)
+{
+    for (int32_t done = 0; done < n; done += 16) {
+        vstrbq_s8(to + done, vldrbq_s8(from + done));
+    }
+    return to + n;
+}
+
 /* The same with one value instead of a source. */
 CG_KERNEL int8_t *cg_mve_fill(int8_t *to, int8_t value, int32_t n)
 {
@@ -171,6 +180,11 @@ CG_KERNEL int8_t *cg_mve_copy(int8_t *to, const int8_t *from, int32_t n)
         to[k] = from[k];
     }
     return to + n;
+}
+
+CG_KERNEL int8_t *cg_mve_copy_vectors(int8_t *to, const int8_t *from, int32_t n)
+{
+    return cg_mve_copy(to, from, n);
 }
 
 CG_KERNEL int8_t *cg_mve_fill(int8_t *to, int8_t value, int32_t n)

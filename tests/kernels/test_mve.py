@@ -149,9 +149,14 @@ def test_forms(rng: np.random.Generator) -> None:
     assert kernels_of(point) == ["cg_conv_2d_1x1_mve_s8"]
     assert kernels_of(conv_model(rng)) == ["cg_conv_2d_s8", "cg_conv_2d_mve_s8"]
     assert kernels_of(dense_model(rng)) == ["cg_fully_connected_mve_s8"]
-    lanes, windows = "cg_depthwise_conv_2d_mve_s8", "cg_depthwise_window_mve_s8"
-    assert kernels_of(depthwise_model(rng)) == [lanes, windows]
-    assert kernels_of(depthwise_model(rng, kernel=(5, 1))) == [lanes]
+    assert kernels_of(conv_model(rng, in_shape=(1, 3, 5, 4), filters=(5, 1, 1, 4))) == [
+        "cg_conv_2d_1x1_mve_s8",  # as it is, and with two rows of five pixels as one
+        "cg_conv_2d_1x1_mve_s8",
+    ]
+    lanes, taps = "cg_depthwise_conv_2d_mve_s8", "cg_depthwise_taps_mve_s8"
+    assert kernels_of(depthwise_model(rng)) == [lanes, taps, "cg_depthwise_window_mve_s8"]
+    assert kernels_of(depthwise_model(rng, kernel=(5, 1))) == [lanes, taps]
+    assert kernels_of(depthwise_model(rng, kernel=(5, 5))) == [lanes]
     one_channel = depthwise_model(rng, in_shape=(1, 8, 8, 1), multiplier=4)
     assert kernels_of(one_channel) == ["cg_depthwise_conv_2d_s8", "cg_conv_2d_mve_s8"]
 
