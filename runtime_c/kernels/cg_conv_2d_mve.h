@@ -95,7 +95,7 @@ CG_KERNEL void cg_conv_2d_mve_patch(int8_t *to, const cg_conv_2d_mve_args *a, co
     if (iy >= 0 && iy + rows < a->in_h && ix >= 0 && ix + taps <= a->in_w && a->dilation_w == 1
         && x->pixel == a->in_c && x->ring == 0) {
         const int8_t *from = (const int8_t *)cg_at(x, iy, ix);
-        if (iy + rows + 1 < a->in_h) {              /* a row follows, to read some bytes of */
+        if ((a->in_h - 1 - iy - rows) * x->row >= 16) {   /* what follows may be read, too */
             for (int32_t ky = 0; ky < a->filter_h; ky++) {
                 to = cg_mve_copy_vectors(to, from, taps * a->in_c);
                 from += a->dilation_h * x->row;

@@ -87,6 +87,11 @@ CG_KERNEL int8_t cg_dense_one(const cg_mve_layer *l, const int8_t *x, int32_t c)
     ".if %c[unroll] > 1\n\t" LOAD("], #16") ".endif\n\t"                              \
     ".if %c[unroll] > 2\n\t" LOAD("], #16") ".endif\n\t"                              \
     ".if %c[unroll] > 3\n\t" LOAD("], #16") ".endif\n\t"                              \
+    ".if %c[unroll] > 4\n\t" LOAD("], #16") ".endif\n\t"                              \
+    ".if %c[unroll] > 5\n\t" LOAD("], #16") ".endif\n\t"                              \
+    ".if %c[unroll] > 6\n\t" LOAD("], #16") ".endif\n\t"                              \
+    ".if %c[unroll] > 7\n\t" LOAD("], #16") ".endif\n\t"                              \
+    ".if %c[unroll] > 8\n\t" LOAD("], #16") ".endif\n\t"                              \
     ".if %c[blocks] > %c[unroll]\n\tsubs %[s], #1\n\tbne 1b\n\t"                      \
     "vmov.32 %[s], %q[u][0]\n\t.endif\n\t"                                            \
     ".if %c[rest] > 0\n\t" REST("]") ".endif\n\t"
@@ -139,10 +144,11 @@ CG_KERNEL int8_t cg_dense_one(const cg_mve_layer *l, const int8_t *x, int32_t c)
     [blocks] "i"(l->depth / 16), [unroll] "i"(cg_dense_unroll(l->depth / 16)),        \
     [rest] "i"(l->depth % 16)
 
-/* Vectors per turn of a loop: all of them if there are few. */
+/* Vectors per turn of a loop: at most nine, and no rest. */
 CG_KERNEL int32_t cg_dense_unroll(int32_t blocks)
 {
-    return blocks <= 4 ? blocks : blocks % 4 == 0 ? 4 : blocks % 3 == 0 ? 3 : blocks % 2 == 0 ? 2 : 1;
+    return blocks <= 9 ? blocks : blocks % 9 == 0 ? 9 : blocks % 8 == 0 ? 8 : blocks % 6 == 0 ? 6
+         : blocks % 5 == 0 ? 5 : blocks % 4 == 0 ? 4 : blocks % 3 == 0 ? 3 : blocks % 2 == 0 ? 2 : 1;
 }
 
 /* The pointers' registers, which GCC does not always find by itself: W and Y read weights or inputs. */

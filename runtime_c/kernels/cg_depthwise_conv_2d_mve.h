@@ -211,7 +211,7 @@ CG_KERNEL cg_depthwise_mve_band cg_depthwise_mve_rows(const cg_src *x, int32_t i
 
 /* Interleaves n columns of the channels from c on. */
 CG_KERNEL void cg_depthwise_mve_interleave(const cg_depthwise_mve_band *b, int32_t c,
-                                           int32_t channels, int8_t *to, int32_t n)
+                                           int32_t channels, int32_t unit, int8_t *to, int32_t n)
 {
     const int32_t s0 = b->step[0], s1 = b->step[1], s2 = b->step[2], s3 = b->step[3];
     const int8_t *p0 = b->row[0] + (s0 != 0 ? c : 0), *p1 = b->row[1] + (s1 != 0 ? c : 0);
@@ -220,27 +220,26 @@ CG_KERNEL void cg_depthwise_mve_interleave(const cg_depthwise_mve_band *b, int32
         const int8x16x4_t v = { { cg_mve_load(p0, channels), cg_mve_load(p1, channels),
                                   cg_mve_load(p2, channels), cg_mve_load(p3, channels) } };
         vst4q_s8(to, v);
-        if (!__builtin_constant_p(channels) || channels != 16) {
-            __asm__("" : "+r"(to));   /* GCC 12 would add 4 * channels in VST43, which cannot */
+        if (unit != 64) {
+            __asm__("" : "+r"(to));   /* GCC 12 would add any unit in VST43, which only adds 64 */
         }
         p0 += s0;
         p1 += s1;
         p2 += s2;
         p3 += s3;
-        to += 4 * channels;
+        to += unit;
     }
 }
 
 /* The scratch memory of one band: its column 0 is input column `ix`. */
 CG_KERNEL void cg_depthwise_mve_fill(const cg_depthwise_window_mve_args *a,
                                      const cg_depthwise_mve_band *b, int32_t ix, int32_t c,
-                                     int32_t channels, int8_t *t)
+                                     int32_t channels, int32_t unit, int8_t *t)
 {
-    const int32_t unit = 4 * channels;
     const int32_t before = cg_max(-ix, 0);
     const int32_t end = cg_min(a->columns, a->in_w - ix);
     cg_mve_fill(t, (int8_t)a->input_zero, before * unit);
-    cg_depthwise_mve_interleave(b, c, channels, t + before * unit, end - before);
+    cg_depthwise_mve_interleave(b, c, channels, unit, t + before * unit, end - before);
     cg_mve_fill(t + end * unit, (int8_t)a->input_zero, (a->columns - end) * unit);
 }
 
@@ -262,12 +261,11 @@ CG_KERNEL void cg_depthwise_mve_fill(const cg_depthwise_window_mve_args *a,
 /* Registers for all that is no vector; GCC does not always find them by itself. */
 #define CG_DEPTHWISE_MVE_REGISTERS                                                    \
     register const int8_t *from __asm__("r3") = p;                                    \
-    register int32_t pitch __asm__("r1") = unit;                                      \
     register int32_t bias __asm__("r5") = scales[0];                                  \
     register int32_t by __asm__("r9") = scales[1];                                    \
     register int32_t shift __asm__("r11") = scales[2]
 #define CG_DEPTHWISE_MVE_SCALES                                                       \
-    [unit] "r"(pitch), [bias] "r"(bias), [by] "r"(by), [shift] "r"(shift),            \
+    [unit] "i"(unit), [bias] "r"(bias), [by] "r"(by), [shift] "r"(shift),            \
     [right] "i"(l->rounding == CG_MVE_TWICE_RIGHT), [zero] "i"(l->output_offset & 0xffff), \
     [narrow] "i"(!cg_depthwise_mve_clamps(l))
 
@@ -291,7 +289,7 @@ CG_KERNEL int16x8_t cg_depthwise_mve_2x4(const cg_mve_layer *l, const int32_t *s
     int32x4_t a, b;
     CG_DEPTHWISE_MVE_REGISTERS;
     __asm__ volatile(
-        "vldrw.u32 %q[b], [%[p], %q[o]]\n\tadd %[p], %[p], %[unit], lsl #1\n\t"
+        "vldrw.u32 %q[b], [%[p], %q[o]]\n\tadd %[p], %[p], #2 * %c[unit]\n\t"
         "vmladav.s8 r0, %q[b], %q[k0]\n\tvmladav.s8 r2, %q[b], %q[k1]\n\t"
         "vmladav.s8 r4, %q[b], %q[k4]\n\tvmladav.s8 r6, %q[b], %q[k5]\n\t"
         ".if %c[columns] > 2\n\tvldrw.u32 %q[b], [%[p], %q[o]]\n\t"
@@ -306,7 +304,7 @@ CG_KERNEL int16x8_t cg_depthwise_mve_2x4(const cg_mve_layer *l, const int32_t *s
 }
 
 #define CG_DEPTHWISE_MVE_NEXT(SUM)                                                    \
-    "vldrw.u32 %q[b], [%[p], %q[o]]\n\tadd %[p], %[p], %[unit], lsl #1\n\t"           \
+    "vldrw.u32 %q[b], [%[p], %q[o]]\n\tadd %[p], %[p], #2 * %c[unit]\n\t"           \
     "vmladav.s8 " SUM ", %q[b], %q[k]\n\t"
 
 /* 1x8 outputs at stride 2, in the order a0 b0 a1 b1 ... */
@@ -415,13 +413,12 @@ CG_KERNEL void cg_depthwise_mve_make_band(const cg_depthwise_window_mve_args *a,
     cg_mve_fill(outside, (int8_t)a->input_zero, 16);
     const cg_depthwise_mve_band b = cg_depthwise_mve_rows(x, a->in_h, iy, cg_max(ix, 0), outside);
     for (int32_t c = r->c0; c < r->c1; c += 16) {
-        const int32_t all = a->layer.channels;
+        const int32_t all = a->layer.channels, unit = all < 16 ? 4 * all : 64;
         const int32_t channels = all % 16 == 0 ? 16 : all < 16 ? all : cg_min(16, r->c1 - c);
         int8_t *out = (int8_t *)cg_put(y, oy, r->x0) + c;
-        cg_depthwise_mve_fill(a, &b, ix, c, channels, t);
+        cg_depthwise_mve_fill(a, &b, ix, c, channels, unit, t);
         for (int32_t k = 0; k < channels; k++) {
-            cg_depthwise_mve_channel(a, c + k, t + 4 * k, 4 * channels, y, out + k, rows,
-                                     r->x1 - r->x0);
+            cg_depthwise_mve_channel(a, c + k, t + 4 * k, unit, y, out + k, rows, r->x1 - r->x0);
         }
     }
 }
@@ -433,7 +430,7 @@ CG_KERNEL void cg_depthwise_window_mve_s8(const cg_depthwise_window_mve_args *a,
                                           const cg_dst *y, const cg_range *r, void *scratch)
 {
 #if CG_MVE
-    if (__builtin_constant_p(a->layer.rounding) && __builtin_constant_p(a->layer.output_offset)) {
+    if (cg_dense_is_fast(&a->layer) && __builtin_constant_p(a->layer.channels)) {
         const int32_t step = a->stride == 1 ? 2 : 1;
         for (int32_t oy = r->y0; oy < r->y1; oy += step) {
             const int32_t rows = cg_min(step, r->y1 - oy);
