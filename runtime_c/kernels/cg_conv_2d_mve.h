@@ -39,7 +39,7 @@ CG_KERNEL void cg_conv_2d_1x1_mve_run(const cg_conv_2d_mve_args *a, const cg_src
         out += 2 * y->pixel;
     }
     if (n > 0) {
-        cg_dense_one_pixel(&a->layer, r, in, out);
+        cg_dense_one_pixel(&a->layer, r, in, out, 4);
     }
 }
 
@@ -124,7 +124,7 @@ CG_KERNEL void cg_conv_2d_mve_s8(const cg_conv_2d_mve_args *a, const cg_src *x, 
             if (n == 2) {
                 cg_dense_two_pixels(&a->layer, r, patches, patches + size, out, y->pixel);
             } else {
-                cg_dense_one_pixel(&a->layer, r, patches, out);
+                cg_dense_one_pixel(&a->layer, r, patches, out, 4);
             }
         }
     }
@@ -175,7 +175,7 @@ CG_KERNEL void cg_conv_2d_columns_mve_s8(const cg_conv_2d_mve_args *a, const cg_
             window += 2 * step;
         }
         if (ox < r->x1) {
-            cg_dense_one_pixel(&a->layer, r, window, (int8_t *)cg_put(y, oy, ox));
+            cg_dense_one_pixel(&a->layer, r, window, (int8_t *)cg_put(y, oy, ox), 4);
         }
     }
 }

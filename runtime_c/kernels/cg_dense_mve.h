@@ -140,15 +140,15 @@ CG_KERNEL int8_t cg_dense_one(const cg_mve_layer *l, const int8_t *x, int32_t c)
     [rounding] "i"(l->rounding), [zero] "i"(l->output_offset & 0xffff),               \
     [clamps] "i"(l->act_min > INT8_MIN || l->act_max < INT8_MAX),                     \
     [low] "i"(l->act_min & 0xffff), [high] "i"(l->act_max & 0xffff)
-#define CG_DENSE_DEPTH                                                                \
-    [blocks] "i"(l->depth / 16), [unroll] "i"(cg_dense_unroll(l->depth / 16)),        \
+#define CG_DENSE_DEPTH(MOST)                                                          \
+    [blocks] "i"(l->depth / 16), [unroll] "i"(cg_dense_unroll(l->depth / 16, MOST)),  \
     [rest] "i"(l->depth % 16)
 
-/* Vectors per turn of a loop: at most nine, and no rest. */
-CG_KERNEL int32_t cg_dense_unroll(int32_t blocks)
+/* Vectors per turn of a loop, without a rest: at most `most`, or nine, as in a 3x3x16 window. */
+CG_KERNEL int32_t cg_dense_unroll(int32_t blocks, int32_t most)
 {
-    return blocks <= 9 ? blocks : blocks % 9 == 0 ? 9 : blocks % 8 == 0 ? 8 : blocks % 6 == 0 ? 6
-         : blocks % 5 == 0 ? 5 : blocks % 4 == 0 ? 4 : blocks % 3 == 0 ? 3 : blocks % 2 == 0 ? 2 : 1;
+    return blocks <= most ? blocks : blocks % 9 == 0 ? 9 : blocks % most == 0 ? most
+         : blocks % 4 == 0 ? 4 : blocks % 3 == 0 ? 3 : blocks % 2 == 0 ? 2 : 1;
 }
 
 /* The pointers' registers, which GCC does not always find by itself: W and Y read weights or inputs. */
@@ -202,14 +202,14 @@ CG_KERNEL void cg_dense_near_2x4(const cg_mve_layer *l, cg_dense_at *at, const c
         CG_DENSE_FINISH_2X4
         : [a] "=&w"(a), [b] "=&w"(b), [t] "=&w"(t), [w] "+r"(w), [s] "+r"(s), [out] "+r"(out)
         : [x] "r"(px), [y] "r"(py), [x0] "w"(k->x0), [x1] "w"(k->x1), [y0] "w"(k->y0), [y1] "w"(k->y1),
-          [distance] "i"(distance), CG_DENSE_DEPTH, CG_DENSE_OUTPUT
+          [distance] "i"(distance), CG_DENSE_DEPTH(4), CG_DENSE_OUTPUT
         : CG_MVE_CLOBBERS);
     *at = (cg_dense_at){ w, s, out };
 }
 
-/* The same for any depth. */
+/* The same for any depth; `most`: see cg_dense_unroll. */
 CG_KERNEL void cg_dense_far_2x4(const cg_mve_layer *l, cg_dense_at *at, const int8_t *x,
-                                const int8_t *y, int32_t distance)
+                                const int8_t *y, int32_t distance, int32_t most)
 {
     int32x4_t a, b, t, u;
     CG_DENSE_POINTERS(at->weights, x, y);
@@ -218,13 +218,13 @@ CG_KERNEL void cg_dense_far_2x4(const cg_mve_layer *l, cg_dense_at *at, const in
         CG_DENSE_TURNS(CG_DENSE_LOAD_2X4, CG_DENSE_REST_2X4) CG_DENSE_FINISH_2X4
         : [a] "=&w"(a), [b] "=&w"(b), [t] "=&w"(t), [u] "=&w"(u), [x] "+r"(px), [y] "+r"(py),
           [w] "+r"(w), [s] "+r"(s), [out] "+r"(out)
-        : [distance] "i"(distance), CG_DENSE_DEPTH, CG_DENSE_OUTPUT
+        : [distance] "i"(distance), CG_DENSE_DEPTH(most), CG_DENSE_OUTPUT
         : CG_MVE_CLOBBERS);
     *at = (cg_dense_at){ w, s, out };
 }
 
 /* Eight channels of one pixel. */
-CG_KERNEL void cg_dense_1x8(const cg_mve_layer *l, cg_dense_at *at, const int8_t *x)
+CG_KERNEL void cg_dense_1x8(const cg_mve_layer *l, cg_dense_at *at, const int8_t *x, int32_t most)
 {
     int32x4_t a, b, t, u;
     CG_DENSE_POINTERS(at->weights, x, at->weights + cg_dense_block(l));
@@ -233,7 +233,7 @@ CG_KERNEL void cg_dense_1x8(const cg_mve_layer *l, cg_dense_at *at, const int8_t
         CG_DENSE_TURNS(CG_DENSE_LOAD_1X8, CG_DENSE_REST_1X8) CG_DENSE_FINISH_1X8
         : [a] "=&w"(a), [b] "=&w"(b), [t] "=&w"(t), [u] "=&w"(u), [x] "+r"(px), [y] "+r"(py),
           [w] "+r"(w), [s] "+r"(s), [out] "+r"(out)
-        : CG_DENSE_DEPTH, CG_DENSE_OUTPUT
+        : CG_DENSE_DEPTH(most), CG_DENSE_OUTPUT
         : CG_MVE_CLOBBERS);
     *at = (cg_dense_at){ (const int32_t *)py, s, out };
 }
@@ -262,7 +262,7 @@ CG_KERNEL void cg_dense_rest(const cg_mve_layer *l, cg_dense_at at, const int8_t
         const cg_dense_kept kept = cg_dense_keep(x, y, l->depth);
         cg_dense_near_2x4(l, &at, &kept, x, y, 4);
     } else {
-        cg_dense_far_2x4(l, &at, x, y, 4);
+        cg_dense_far_2x4(l, &at, x, y, 4, 2);
     }
     for (int32_t j = 0; j < left; j++) {
         out[j] = codes[j];
@@ -270,12 +270,13 @@ CG_KERNEL void cg_dense_rest(const cg_mve_layer *l, cg_dense_at at, const int8_t
     }
 }
 
-CG_KERNEL void cg_dense_fast_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out)
+CG_KERNEL void cg_dense_fast_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out,
+                                   int32_t most)
 {
     cg_dense_at at = cg_dense_start(l, r->c0, out);
     int32_t c = r->c0;
     for (; c + 8 <= r->c1; c += 8) {
-        cg_dense_1x8(l, &at, x);
+        cg_dense_1x8(l, &at, x, most);
     }
     for (; c < r->c1; c += 4) {
         cg_dense_rest(l, at, x, x, 0, cg_min(r->c1 - c, 4));
@@ -295,7 +296,7 @@ CG_KERNEL void cg_dense_fast_pixels(const cg_mve_layer *l, const cg_range *r, co
         }
     } else {
         for (; c + 4 <= r->c1; c += 4) {
-            cg_dense_far_2x4(l, &at, x, y, distance);
+            cg_dense_far_2x4(l, &at, x, y, distance, 8);
         }
     }
     if (c < r->c1) {
@@ -305,15 +306,17 @@ CG_KERNEL void cg_dense_fast_pixels(const cg_mve_layer *l, const cg_range *r, co
 
 #endif
 
-/* Channels [r->c0, r->c1) of one pixel; c0 is a multiple of 4. */
-CG_KERNEL void cg_dense_one_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out)
+/* Channels [r->c0, r->c1) of one pixel; c0 is a multiple of 4. `most`: see cg_dense_unroll. */
+CG_KERNEL void cg_dense_one_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out,
+                                  int32_t most)
 {
 #if CG_MVE
     if (cg_dense_is_fast(l)) {
-        cg_dense_fast_pixel(l, r, x, out);
+        cg_dense_fast_pixel(l, r, x, out, most);
         return;
     }
 #endif
+    (void)most;
     for (int32_t c = r->c0; c < r->c1; c++) {
         out[c] = cg_dense_one(l, x, c);
     }
@@ -329,8 +332,8 @@ CG_KERNEL void cg_dense_two_pixels(const cg_mve_layer *l, const cg_range *r, con
         return;
     }
 #endif
-    cg_dense_one_pixel(l, r, x, out);
-    cg_dense_one_pixel(l, r, y, out + distance);
+    cg_dense_one_pixel(l, r, x, out, 4);
+    cg_dense_one_pixel(l, r, y, out + distance, 4);
 }
 
 #endif

@@ -190,6 +190,28 @@ CG_KERNEL int8_t cg_depthwise_mve_one(const cg_depthwise_window_mve_args *a, con
 
 #if CG_MVE
 
+/* Sixteen bytes from each of four places, or the first n and zeros, one by one. GCC 12 would move the
+ * vectors through memory. */
+CG_KERNEL void cg_depthwise_mve_interleave_4(const int8_t *p0, const int8_t *p1, const int8_t *p2,
+                                             const int8_t *p3, int32_t n, int8_t *to)
+{
+#define CG_STORE_4                                                                    \
+    "vst40.8 {q0, q1, q2, q3}, [%[to]]\n\tvst41.8 {q0, q1, q2, q3}, [%[to]]\n\t"      \
+    "vst42.8 {q0, q1, q2, q3}, [%[to]]\n\tvst43.8 {q0, q1, q2, q3}, [%[to]]"
+    if (__builtin_constant_p(n) && n == 16) {
+        __asm__ volatile("vldrb.u8 q0, [%[p0]]\n\tvldrb.u8 q1, [%[p1]]\n\t"
+                         "vldrb.u8 q2, [%[p2]]\n\tvldrb.u8 q3, [%[p3]]\n\t" CG_STORE_4
+                         :: [p0] "r"(p0), [p1] "r"(p1), [p2] "r"(p2), [p3] "r"(p3), [to] "r"(to)
+                         : "q0", "q1", "q2", "q3", "memory");
+    } else {
+        __asm__ volatile("vctp.8 %[n]\n\tvpstttt\n\tvldrbt.u8 q0, [%[p0]]\n\tvldrbt.u8 q1, [%[p1]]\n\t"
+                         "vldrbt.u8 q2, [%[p2]]\n\tvldrbt.u8 q3, [%[p3]]\n\t" CG_STORE_4
+                         :: [p0] "r"(p0), [p1] "r"(p1), [p2] "r"(p2), [p3] "r"(p3), [to] "r"(to), [n] "r"(n)
+                         : "q0", "q1", "q2", "q3", "p0", "memory");
+    }
+#undef CG_STORE_4
+}
+
 /* Four input rows: where they start, and the step from column to column. A row outside the map is a
  * vector of zero points and a step of 0. */
 typedef struct {
@@ -217,12 +239,7 @@ CG_KERNEL void cg_depthwise_mve_interleave(const cg_depthwise_mve_band *b, int32
     const int8_t *p0 = b->row[0] + (s0 != 0 ? c : 0), *p1 = b->row[1] + (s1 != 0 ? c : 0);
     const int8_t *p2 = b->row[2] + (s2 != 0 ? c : 0), *p3 = b->row[3] + (s3 != 0 ? c : 0);
     for (int32_t k = 0; k < n; k++) {
-        const int8x16x4_t v = { { cg_mve_load(p0, channels), cg_mve_load(p1, channels),
-                                  cg_mve_load(p2, channels), cg_mve_load(p3, channels) } };
-        vst4q_s8(to, v);
-        if (unit != 64) {
-            __asm__("" : "+r"(to));   /* GCC 12 would add any unit in VST43, which only adds 64 */
-        }
+        cg_depthwise_mve_interleave_4(p0, p1, p2, p3, channels, to);
         p0 += s0;
         p1 += s1;
         p2 += s2;
@@ -509,10 +526,7 @@ CG_KERNEL void cg_depthwise_taps_interleave(const int8_t *const at[16], int32_t 
                                             int32_t channels, int8_t *t)
 {
     for (int32_t j = 0; j < taps; j += 4) {
-        const int8x16x4_t v = { { cg_mve_load(at[j] + c, channels), cg_mve_load(at[j + 1] + c, channels),
-                                  cg_mve_load(at[j + 2] + c, channels),
-                                  cg_mve_load(at[j + 3] + c, channels) } };
-        vst4q_s8(t, v);
+        cg_depthwise_mve_interleave_4(at[j] + c, at[j + 1] + c, at[j + 2] + c, at[j + 3] + c, channels, t);
         t += 64;
     }
 }

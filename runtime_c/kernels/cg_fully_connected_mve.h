@@ -23,7 +23,7 @@ CG_KERNEL void cg_fully_connected_mve_s8(const cg_fully_connected_mve_args *a, c
         }
         if (col < r->x1) {
             cg_dense_one_pixel(&a->layer, r, (const int8_t *)cg_at(x, row, col),
-                               (int8_t *)cg_put(y, row, col));
+                               (int8_t *)cg_put(y, row, col), 8);
         }
     }
 }

@@ -46,6 +46,9 @@ CG_KERNEL int16x8_t cg_lanes_codes(int32x4_t even, int32x4_t odd, int32_t zero, 
 {
     int16x8_t v = vqmovntq_s32(vqmovnbq_s32(vreinterpretq_s16_s32(even), even), odd);
     v = vqaddq_n_s16(v, (int16_t)zero);
+    if (low == INT8_MIN && high == INT8_MAX) {
+        return vreinterpretq_s16_s8(vqmovnbq_s16(vreinterpretq_s8_s16(v), v));
+    }
     v = vmaxq_s16(v, vdupq_n_s16((int16_t)low));
     return vminq_s16(v, vdupq_n_s16((int16_t)high));
 }
