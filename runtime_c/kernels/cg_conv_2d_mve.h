@@ -27,8 +27,8 @@ typedef struct {
 } cg_conv_2d_mve_args;
 
 /* `n` outputs in a row from (oy, ox) on. */
-CG_KERNEL void cg_conv_2d_1x1_mve_run(const cg_conv_2d_mve_args *a, const cg_src *x, const cg_dst *y,
-                                      const cg_range *r, int32_t oy, int32_t n)
+CG_KERNEL void cg_conv_2d_1x1_mve_run(int32_t oy, int32_t n, const cg_conv_2d_mve_args *a,
+                                      const cg_src *x, const cg_dst *y, const cg_range *r)
 {
     const int32_t step = a->stride_w * x->pixel;
     const int8_t *in = (const int8_t *)cg_at(x, oy * a->stride_h, r->x0 * a->stride_w);
@@ -52,7 +52,7 @@ CG_KERNEL void cg_conv_2d_1x1_mve_s8(const cg_conv_2d_mve_args *a, const cg_src 
                       || x->ring != 0 || y->ring != 0 || a->stride_h * a->stride_w != 1;
     const int32_t together = gaps ? 1 : a->rows_together;
     for (int32_t oy = r->y0; oy < r->y1; oy += together) {
-        cg_conv_2d_1x1_mve_run(a, x, y, r, oy, cg_min(together, r->y1 - oy) * width);
+        cg_conv_2d_1x1_mve_run(oy, cg_min(together, r->y1 - oy) * width, a, x, y, r);
     }
 }
 

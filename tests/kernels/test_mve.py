@@ -154,7 +154,7 @@ def test_forms(rng: np.random.Generator) -> None:
         "cg_conv_2d_1x1_mve_s8",
     ]
     lanes, taps = "cg_depthwise_conv_2d_mve_s8", "cg_depthwise_taps_mve_s8"
-    assert kernels_of(depthwise_model(rng)) == [lanes, taps, "cg_depthwise_window_mve_s8"]
+    assert {*kernels_of(depthwise_model(rng))} == {lanes, taps, "cg_depthwise_window_mve_s8"}
     assert kernels_of(depthwise_model(rng, kernel=(5, 1))) == [lanes, taps]
     assert kernels_of(depthwise_model(rng, kernel=(5, 5))) == [lanes]
     one_channel = depthwise_model(rng, in_shape=(1, 8, 8, 1), multiplier=4)
