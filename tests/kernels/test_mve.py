@@ -136,6 +136,20 @@ def test_depthwise_convolutions(
     with_mve(cases, board, tmp_path, rng)
 
 
+@pytest.mark.emulator
+@pytest.mark.parametrize(
+    "flags", ["-O0", "-O3 -fno-omit-frame-pointer", "-Os -fstack-protector-all"]
+)
+def test_other_ways_to_compile(flags: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    """Without optimisation the plain C runs; a frame pointer takes one register more."""
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[1::6])}
+    cases |= {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(DEPTHWISE[:8:3])}
+    cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[:1])}
+    assert_equal_emulated(
+        cases, tmp_path, rng, "mps3-an547", samples=1, plan=MVE, flags=flags.split()
+    )
+
+
 def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[3::2])}
     cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[3:])}

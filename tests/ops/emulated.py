@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +28,12 @@ def assert_equal_emulated(
     *,
     samples: int = 2,
     plan: PlanOptions | None = None,
+    flags: Sequence[str] = (),
 ) -> None:
-    """`tests.ops.equality.assert_equal` on an emulated board; skips where its tools are missing."""
+    """`tests.ops.equality.assert_equal` on an emulated board; skips where its tools are missing.
+
+    `flags` are for the compiler and override its others.
+    """
     profile = load_board(board)
     target = emulator_target(profile)
     assert target is not None, f"{board} is not emulated"
@@ -39,7 +43,8 @@ def assert_equal_emulated(
     models = [parse_model(data) for data in cases.values()]
     options = [BuildOptions(name=f"m{i}", plan=plan or PlanOptions()) for i in range(len(models))]
     builds = [build(m, "case", profile, o) for m, o in zip(models, options, strict=True)]
-    program = build_emulator_program([sources_of(built) for built in builds], target, workdir)
+    sources = [sources_of(built) for built in builds]
+    program = build_emulator_program(sources, target, workdir, flags=flags)
 
     requests: list[Request] = []
     expected: list[tuple[str, list[Array]]] = []
