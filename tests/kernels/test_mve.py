@@ -137,9 +137,7 @@ def test_depthwise_convolutions(
 
 
 @pytest.mark.emulator
-@pytest.mark.parametrize(
-    "flags", ["-O0", "-O3 -fno-omit-frame-pointer", "-Os -fstack-protector-all"]
-)
+@pytest.mark.parametrize("flags", ["-O0", "-O3 -fno-omit-frame-pointer", "-Os"])
 def test_other_ways_to_compile(flags: str, tmp_path: Path, rng: np.random.Generator) -> None:
     """Without optimisation the plain C runs; a frame pointer takes one register more."""
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[1::6])}
