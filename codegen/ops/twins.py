@@ -28,6 +28,17 @@ def _small_pool(params: Mapping[str, Param]) -> bool:
     return min(filter_h, in_h) * min(filter_w, in_w) <= MOST_TAPS
 
 
+def _small_mean(params: Mapping[str, Param]) -> bool:
+    rows, columns = params["rows"], params["columns"]  # 0: one, none are averaged
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return False
+    return (
+        params["parts"] == 1
+        and max(rows, 1) * max(columns, 1) <= MOST_TAPS
+        and _small_product(params)
+    )
+
+
 def _small_product(params: Mapping[str, Param]) -> bool:
     shift = params["shift"]
     return isinstance(shift, int) and shift <= LARGEST_SHIFT
@@ -48,6 +59,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_mul_s8": Twin("cg_mul_mve_s8", "cg_add_mve.h", _small_product),
         "cg_average_pool_2d_s8": Twin("cg_average_pool_2d_mve_s8", "cg_pool_2d_mve.h", _small_pool),
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_mve_s8", "cg_pool_2d_mve.h"),
+        "cg_mean_s8": Twin("cg_mean_mve_s8", "cg_mean_mve.h", _small_mean),
         "cg_lookup_8": Twin("cg_lookup_mve_8", "cg_lookup_mve.h"),
     },
 }

@@ -28,6 +28,20 @@ CG_KERNEL void cg_lanes_store(int8_t *p, int16x8_t codes, int32_t n)
     }
 }
 
+/* Sums of n channels from c on over a window of at most 255 pixels. */
+CG_KERNEL int16x8_t cg_lanes_sum(const cg_src *x, const cg_range *w, int32_t c, int32_t n)
+{
+    int16x8_t sum = vdupq_n_s16(0);
+    for (int32_t iy = w->y0; iy < w->y1; iy++) {
+        const int8_t *p = (const int8_t *)cg_at(x, iy, w->x0) + c;
+        for (int32_t ix = w->x0; ix < w->x1; ix++) {
+            sum = vaddq_s16(sum, cg_lanes_load(p, 1, n));
+            p += x->pixel;
+        }
+    }
+    return sum;
+}
+
 /* cg_requantize_twice of four values. */
 CG_KERNEL int32x4_t cg_lanes_twice(int32x4_t v, int32_t multiplier, int32_t shift)
 {

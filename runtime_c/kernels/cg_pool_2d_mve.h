@@ -11,19 +11,6 @@
 
 #if CG_MVE
 
-CG_KERNEL int16x8_t cg_pool_2d_mve_sum(const cg_src *x, const cg_range *w, int32_t c, int32_t n)
-{
-    int16x8_t sum = vdupq_n_s16(0);
-    for (int32_t iy = w->y0; iy < w->y1; iy++) {
-        const int8_t *p = (const int8_t *)cg_at(x, iy, w->x0) + c;
-        for (int32_t ix = w->x0; ix < w->x1; ix++) {
-            sum = vaddq_s16(sum, cg_lanes_load(p, 1, n));
-            p += x->pixel;
-        }
-    }
-    return sum;
-}
-
 /* Sums divided by count, halves away from 0: n * factor >> (16 + l) with factor = 2^(16 + l) / count,
  * rounded up, and 2^l < count <= 2^(l + 1). What rounding up adds to the quotient is less than
  * n * 2^-15 / count, and so less than the 1 / count to the next integer for all n below 2^15. */
@@ -53,7 +40,7 @@ CG_KERNEL void cg_average_pool_2d_mve_s8(const cg_pool_2d_args *a, const cg_src 
             int8_t *out = (int8_t *)cg_put(y, oy, ox);
             for (int32_t c = r->c0; c < r->c1; c += 8) {
                 const int32_t n = (r->c1 - r->c0) % 8 == 0 ? 8 : r->c1 - c;
-                int16x8_t v = cg_pool_2d_mve_mean(cg_pool_2d_mve_sum(x, &w, c, n), count);
+                int16x8_t v = cg_pool_2d_mve_mean(cg_lanes_sum(x, &w, c, n), count);
                 v = vmaxq_s16(v, vdupq_n_s16((int16_t)a->act_min));
                 v = vminq_s16(v, vdupq_n_s16((int16_t)a->act_max));
                 cg_lanes_store(out + c, v, n);

@@ -15,9 +15,11 @@ from codegen.ops import lower
 from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
+from tests.ops import test_mean
 from tests.ops.binary import Binary, binary_model, quant_cases, shape_cases
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
+from tests.ops.test_mean import mean_model
 from tests.ops.test_pool_2d import CORNERS, GRID, KINDS, pool_model, pools_model
 from tests.ops.unary import Unary, unary_model
 
@@ -47,6 +49,18 @@ def test_pools(tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, 
     wide = [{"in_shape": (1, 5, 6, c), "kernel": (3, 2), "stride": (2, 1)} for c in (16, 24, 37)]
     chosen = [*wide, *CORNERS, *sample(GRID, 12)]
     models = {kind: pools_model([(kind, config) for config in chosen]) for kind in KINDS}
+    assert_equal_emulated(models, tmp_path, rng, BOARD, plan=MVE)
+
+
+@pytest.mark.emulator
+def test_means(tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = [
+        {"in_shape": (1, 7, 7, 40), "axes": (1, 2)},
+        {"in_shape": (2, 5, 3, 13), "axes": (1, 2), "keep_dims": True},
+        {"in_shape": (1, 4, 6, 8), "axes": (1,)},
+        {"in_shape": (1, 4, 6, 8), "axes": (2,)},
+    ]
+    models = {str(c): mean_model(**c) for c in [*cases, *test_mean.CORNERS]}
     assert_equal_emulated(models, tmp_path, rng, BOARD, plan=MVE)
 
 
