@@ -73,11 +73,11 @@ def with_mve(
 def chosen_for(
     board: str, own: list[Config], others: list[Config], sample: Callable[[Any, int], Any]
 ) -> list[Config]:
-    """On the emulator what the kernels tell apart; on the host, whose C does not, a sample."""
+    """On the emulator most of what the kernels tell apart; on the host, whose C does not, less."""
     taken = [config for config in others if config.get("bias") not in ("short", "minus one")]
     if board != "host":
-        return [*own, *sample(taken, 3)]
-    return [*sample(own, 4), *sample(taken, 6)]
+        return [*sample(own, 10), *sample(taken, 2)]
+    return [*sample(own, 3), *sample(taken, 4)]
 
 
 def kernels_of(model: bytes) -> list[str]:
@@ -149,8 +149,8 @@ def test_other_ways_to_compile(flags: str, tmp_path: Path, rng: np.random.Genera
 
 
 def test_sanitized(tmp_path: Path, rng: np.random.Generator) -> None:
-    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[3::2])}
-    cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[3:])}
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(CONVOLUTIONS[3::4])}
+    cases |= {f"{i} {c}": dense_model(rng, **c) for i, c in enumerate(DENSE[3:4])}
     cases |= {f"{i} {c}": depthwise_model(rng, **c) for i, c in enumerate(DEPTHWISE[3:9:2])}
     assert_equal(cases, tmp_path, rng, samples=1, sanitize=True, plan=MVE)
 
