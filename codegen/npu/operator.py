@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.npu.builder import Builder, memory_offset
-from codegen.npu.program import NEVER, Block, Place, Tile, align, copy_of
+from codegen.npu.program import NEVER, Block, Place, Tile, copy_of
 from codegen.npu.tiling import (
     MOST_SINGLE_BLOCKS,
     WHOLE,
@@ -101,6 +101,10 @@ class _Stream:
             self._block = self._builder.program.block(f"t{self._tensor} rows", size)
         return self._block
 
+    def forget(self) -> None:
+        """What is in the ring is of no use for the next tile."""
+        self._strip = ()
+
     def place(self, tile: Tile, loads: list[int]) -> Place:
         work = self._work
         low, high = work.rows.needs(tile.y0, tile.y1, work.source.h)
@@ -170,7 +174,7 @@ class _Slots:
     def place(self, tile: Tile, loads: list[int]) -> Place:
         self._turn = (self._turn + 1) % len(self._slots)
         slot = self._slots[self._turn]
-        slot._strip = ()
+        slot.forget()
         return slot.place(tile, loads)
 
     def used(self, tile: Tile, command: int) -> None:
@@ -322,6 +326,3 @@ class _Results:
             memory = memory_offset(size, tile.y0, tile.x0, tile.c0)
             self._builder.store(work, tile, place, command, memory, copy)
         self._turn = (self._turn + 1) % len(self._blocks)
-
-
-__all__ = ["add_operator", "align", "tiles"]

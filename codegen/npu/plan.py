@@ -360,6 +360,3 @@ def _note(context: _Context, step: Step) -> str:
     if position < rowwise.last:
         return f"NPU: row by row with {names}; {cycles}"
     return f"NPU: {names} row by row, by {rowwise.rows} rows; {cycles}; result {goes}"
-
-
-__all__ = ["NpuPlan", "OverBudget", "plan_npu"]

@@ -43,8 +43,8 @@ from codegen.planner.blocks import DoesNotFit
 _FIRST_WEIGHTS = (0.5, 0.25, 0.1, 0.03, 0.0)
 """How much of the time of an operator's first transfers is thought to be exposed."""
 
-_MOST_COMMANDS = 4000
-"""Commands that the search for a single operator's best tiling plays on the clock."""
+_MOST_EVENTS = 10_000
+"""Commands and transfers that the search for one operator's best tiling plays on the clock."""
 
 _BEAM = 24
 _LONGEST_CASCADE = 6
@@ -298,7 +298,7 @@ def best_alone(net: Network, tables: Tables) -> Judged | None:
     """The best schedule of a network that is one operator of the NPU, from memory to memory.
 
     Exact over the space of tilings: they are judged by the timeline in the order of their bounds,
-    until no bound is better than the best; of huge spaces, as many as `_MOST_COMMANDS` allow. None
+    until no bound is better than the best; of huge spaces, as many as `_MOST_EVENTS` allow. None
     for other networks, and where nothing fits.
     """
     work = net.steps[0].work if len(net.steps) == 1 else None
@@ -309,10 +309,10 @@ def best_alone(net: Network, tables: Tables) -> Judged | None:
     best: Judged | None = None
     played = 0
     for i in np.argsort(found.least, kind="stable").tolist():
-        if best is not None and (found.least[i] >= best.score or played > _MOST_COMMANDS):
+        if best is not None and (found.least[i] >= best.score or played > _MOST_EVENTS):
             break
         judged = judge(net, Schedule({0: found.options[i]}, {}, {work.output: STORED}))
-        played += len(judged.builder.program.commands)
+        played += len(judged.builder.program.commands) + len(judged.builder.program.transfers)
         if best is None or judged.score < best.score:
             best = judged
     return best

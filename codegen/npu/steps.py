@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.npu.issue import Act, Action, Issue
-from codegen.npu.program import Block, Command, Place, Program, Transfer, Way
+from codegen.npu.program import Block, Command, Program, Transfer, Way
 from codegen.npu.roll import Node
 from codegen.npu.weights import Slice
 from codegen.plan import (
@@ -33,7 +33,6 @@ class Translation:
         program, issue: what was scheduled.
         packed: operator -> where the blocks of its weights start in its constant.
         buffers: root -> (the buffer in memory, bytes from its start).
-        cached: names of buffers in cacheable memory that transfers read or write.
     """
 
     program: Program
@@ -142,6 +141,3 @@ def _block_offset(t: Translation, work: Work, command: Command) -> int:
     if work.kind is Kind.DENSE:
         return offsets[Slice(tile.c0, tile.c1, tile.k0, tile.k1, command.last)]
     return next(at for part, at in offsets.items() if part.c0 == tile.c0)
-
-
-__all__ = ["WEIGHTS", "Place", "Translation", "cache_node", "nodes"]

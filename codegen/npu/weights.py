@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.ops.base import Table
 from codegen.targets.npu import Kind, Work
 
 Bytes = NDArray[np.uint8]
@@ -125,6 +124,3 @@ def _raw(values: NDArray[np.generic]) -> Bytes:
 def whole_bytes(work: Work) -> int:
     """Bytes of the weights and parameters of an operator that is not split."""
     return block_bytes(work, work.result.c, work.source.c)
-
-
-__all__ = ["Slice", "Table", "block_bytes", "pack", "whole_bytes"]
