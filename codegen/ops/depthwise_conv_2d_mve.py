@@ -1,4 +1,4 @@
-"""DEPTHWISE_CONV_2D for Helium: the forms of cg_depthwise_conv_2d_mve.h and when they are right."""
+"""DEPTHWISE_CONV_2D for Helium: its forms, one header each, and when they are right."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _by_taps(
     groups = -(-channels // LANES)
     return Call(
         kernel="cg_depthwise_taps_mve_s8",
-        header="cg_depthwise_conv_2d_mve.h",
+        header="cg_depthwise_taps_mve.h",
         args="cg_depthwise_taps_mve_args",
         params=(
             *view.params(),
@@ -163,7 +163,7 @@ def _by_windows(
     bands = -(-height // (2 if stride == 1 else 1)) * y.shape[0]
     return Call(
         kernel="cg_depthwise_window_mve_s8",
-        header="cg_depthwise_conv_2d_mve.h",
+        header="cg_depthwise_window_mve.h",
         args="cg_depthwise_window_mve_args",
         params=(
             ("in_h", view.h.size),
