@@ -37,6 +37,7 @@ class Network:
         last: root -> position of the last step that reads it, or -1.
         made: root -> position of the step that writes it; model inputs are not among them.
         bytes: root -> size of the map.
+        viewed: root -> the step before which an operator first sees it under another shape.
         inputs, outputs: roots that the caller writes and reads.
     """
 
@@ -47,6 +48,7 @@ class Network:
     last: Mapping[int, int]
     made: Mapping[int, int]
     bytes: Mapping[int, int]
+    viewed: Mapping[int, int]
     inputs: frozenset[int]
     outputs: frozenset[int]
 
@@ -72,11 +74,13 @@ def network(
     ordered = Graph(graph.name, graph.tensors, nodes, graph.inputs, graph.outputs)
     roots: dict[int, int] = {}
     steps: list[Step] = []
+    viewed: dict[int, int] = {}
     for a in partition(ordered, npu, lowered):
         reads = [t for t in a.node.inputs if t >= 0 and not graph.tensors[t].is_constant]
         known = tuple(dict.fromkeys(roots.get(t, t) for t in reads))
         if a.engine == "view":
             roots[a.node.outputs[0]] = known[0]
+            viewed.setdefault(known[0], len(steps))
             continue
         cycles = 0 if a.work else cpu_cycles(graph, lowered[a.node.index])
         steps.append(Step(a.node, a.work, known, tuple(a.node.outputs), cycles))
@@ -89,6 +93,7 @@ def network(
         last={t: max((i for i, s in enumerate(steps) if t in s.reads), default=-1) for t in maps},
         made={t: i for i, s in enumerate(steps) for t in s.writes},
         bytes={t: graph.tensors[t].nbytes for t in maps},
+        viewed=viewed,
         inputs=frozenset(graph.inputs),
         outputs=frozenset(roots.get(t, t) for t in graph.outputs),
     )

@@ -180,8 +180,8 @@ class Planner:
         free = self.capacity - self._passing(first, last, where)
         made = [t for i in range(first, last + 1) for t in net.steps[i].writes]
         leaving = [t for t in made if net.last[t] > last or t in net.outputs]
-        if len(leaving) > 2:
-            return
+        if len(leaving) > 2 or any(net.viewed.get(t, last + 1) <= last for t in made):
+            return  # what is seen under another shape has to be complete by then
         inside = [(t, PASSING) for t in made if t not in leaving]
         for outcome in product(*(self._outcomes(t, last) for t in leaving)):
             outs = (*inside, *zip(leaving, outcome, strict=True))

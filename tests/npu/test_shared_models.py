@@ -57,6 +57,11 @@ def check(path: Path, board: str) -> None:
     assert found.equal, (path.stem, board, found)
 
 
+def test_a_view_inside_of_a_cascade() -> None:
+    """A RESHAPE between operators that could run row by row: its input is complete before it."""
+    check(buildable()["SiliconLabs-mltk__image_example1"], "npu-64k")
+
+
 def test_sample(sample: Callable[[Sequence[Any], int], list[Any]]) -> None:
     small = [path for path in convolutional() if path.stat().st_size < SMALL]
     for path in sample(small, IN_A_PLAIN_RUN)[:IN_A_PLAIN_RUN]:
