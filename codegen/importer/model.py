@@ -127,6 +127,10 @@ def _read_graph(index: int, table: Any, shared: _File) -> Graph:
         read_node(i, t, shared.codes, len(tensors), shared.data)
         for i, t in enumerate(tables(table, "Operators", f"{place}operator"))
     ]
+    # What the caller writes does not live from run to run, whatever the file says of it.
+    tensors = tuple(
+        replace(t, is_variable=t.is_variable and t.index not in inputs) for t in tensors
+    )
     order = executable_order(nodes, tensors, inputs, place)
     _check_interface(tensors, inputs, outputs, {t for n in nodes for t in n.outputs}, place)
     return Graph(text(table.Name()), tensors, order, inputs, outputs)

@@ -16,6 +16,7 @@ from codegen.passes import link
 from codegen.pipeline import Build, build
 from codegen.plan import Home, PlanOptions
 from codegen.planner.order import STRATEGIES
+from tests.ops.equality import assert_equal
 from tests.ops.sequences import assert_sequences_equal
 from tests.tflite_builder import ModelBuilder, SubgraphBuilder
 
@@ -255,3 +256,13 @@ def test_refusals(make: Callable[[], bytes], words: str) -> None:
     with pytest.raises(CodegenError, match=words) as caught:
         link(parse_model(make()))
     assert "\n" not in str(caught.value)
+
+
+def test_an_input_marked_as_variable_is_an_input(tmp_path: Path, rng: np.random.Generator) -> None:
+    builder = ModelBuilder()
+    x, marked = builder.tensor(SHAPE, **Q), builder.tensor(SHAPE, is_variable=True, **Q)
+    y = builder.tensor(SHAPE, **Q)
+    builder.op("ADD", [x, marked], [y])
+    data = builder.build([x, marked], [y])
+    assert not parse_model(data).main.tensors[marked].is_variable
+    assert_equal({"marked": data}, tmp_path, rng)
