@@ -347,7 +347,7 @@ def test_options_that_help_are_named_with_what_they_come_to(
 ) -> None:
     ways = " it fits and takes "
     used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
-    small = board_file(used - 20, 1 << 20)
+    small = board_file(used - 8, 1 << 20)
     fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; boards that ")
     net.write_bytes(branches(np.random.default_rng(1)))
     used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]

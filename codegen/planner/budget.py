@@ -27,9 +27,13 @@ def over_budget(
     nodes: Sequence[Node],
     buffers: Sequence[Buffer],
     need: int,
+    state: int,
     peak: int,
 ) -> OverBudget:
-    """The error with needed and available bytes, the operator at the peak and what lives there."""
+    """The error with needed and available bytes, the operator at the peak and what lives there.
+
+    `need` is what the arena takes, `state` what variables take beside it.
+    """
     in_arena = [b for b in buffers if b.home is Home.ARENA]
     live = sorted(live_at(in_arena, peak), key=lambda b: -b.size)
     names = ", ".join(
@@ -40,11 +44,12 @@ def over_budget(
     have = ", ".join(
         f"{m.name} {m.usable:,} B" for m in (board.memory(n) for n in board.placement.arena)
     )
+    among = f" ({state:,} B of them for state)" if state else ""
     where = nodes[max(0, min(peak, len(nodes) - 1))].label if nodes else "the inputs"
     return OverBudget(
-        f"the activations need {need:,} B of RAM and board {board.name} has {have}; "
+        f"the activations need {need + state:,} B of RAM{among} and board {board.name} has {have}; "
         f"peak at {where}, where {names} are live{overlap}",
-        ram_bytes=need,
+        ram_bytes=need + state,
     )
 
 

@@ -216,12 +216,10 @@ def _place(
         for b in buffers
         if b.home is Home.ARENA
     ]
-    state = home_sizes(buffers, board, Home.STATE)
     memories = [board.memory(m) for m in board.placement.arena]
-    regions = [
-        Region(m.name, m.usable - align_up(state.get(m.name, 0), m.alignment), m.alignment)
-        for m in memories
-    ]
+    sizes = home_sizes(buffers, board, Home.STATE)
+    state = {m.name: align_up(sizes.get(m.name, 0), m.alignment) for m in memories}
+    regions = [Region(m.name, m.usable - state[m.name], m.alignment) for m in memories]
     least, _ = lower_bound(blocks, min((r.alignment for r in regions), default=1), spacing)
     if trial.limit is not None and least > trial.limit:
         raise OverLimit(least)
@@ -231,7 +229,8 @@ def _place(
         unlimited = Region("", None, max(r.alignment for r in regions))
         need = arena.allocate(options.arena, blocks, [unlimited], spacing, trial.seconds).bytes
         _, peak = lower_bound(blocks, unlimited.alignment, spacing)
-        raise over_budget(graph, board, nodes, buffers, need, peak) from None
+        held = sum(state.values())
+        raise over_budget(graph, board, nodes, buffers, need, held, peak) from None
     if trial.limit is not None and solution.bytes > trial.limit:
         raise OverLimit(solution.bytes)
     kept = {name: part.size for pair in solution.pairs for part in pair for name in part.blocks}

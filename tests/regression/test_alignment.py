@@ -55,7 +55,7 @@ def test_linked_addresses(name: str, memory: str, tmp_path: Path) -> None:
         ["arm-none-eabi-nm", "image"], cwd=tmp_path, check=True, capture_output=True, text=True
     ).stdout
     found = re.findall(r"^([0-9a-f]+) \w ((?:arena_|net_op)\w+)$", nm, re.MULTILINE)
-    assert len(found) > 10 and any(name.startswith("arena_") for _, name in found)
+    assert len(found) > 5 and any(name.startswith("arena_") for _, name in found)
     assert not [s for address, s in found if int(address, 16) % alignment[s.split("_")[0]]]
 
 

@@ -16,8 +16,8 @@ from tests.tflite_builder import ModelBuilder
 @pytest.mark.parametrize(
     ("weights", "activations", "culprit"),
     [
-        ("int8", "int16", "int16"),
-        ("int4", "int8", "int4"),
+        ("int16", "int8", "int16"),
+        ("float32", "int8", "float32"),
     ],
 )
 def test_refused_with_operator_tensors_types_and_remedy(
