@@ -20,7 +20,12 @@ from codegen.ops.float32 import float_binary
 from codegen.ops.forms import Params
 from codegen.ops.int16 import require_symmetric
 from codegen.ops.integers import INTEGERS, integer_binary
-from codegen.ops.requantize import clamp_params, factor, fused_activation
+from codegen.ops.requantize import (
+    clamp_params,
+    common_scale,
+    common_scale_params,
+    fused_activation,
+)
 from codegen.ops.sigmoid16 import near_power_of_two
 from codegen.target import Kernels
 
@@ -101,22 +106,8 @@ def _tabled(factors: Mapping[str, int], sign: int) -> Params | None:
 def _factors(context: OpContext, operands: Operands) -> tuple[tuple[str, int], ...]:
     """Offsets, and factors from the operands to the common scale and from there to the output."""
     a, b, y = (context.require_quant(t) for t in operands)
-    common = 2 * max(a.scale, b.scale)
     extra = 2 ** _EXTRA_BITS[operands[0].dtype]
-    a_multiplier, a_shift = factor(context, a.scale / common)
-    b_multiplier, b_shift = factor(context, b.scale / common)
-    multiplier, shift = factor(context, common / (extra * y.scale), limit=1.0)
-    return (
-        ("a_offset", -a.zero_point),
-        ("b_offset", -b.zero_point),
-        ("output_offset", y.zero_point),
-        ("a_multiplier", a_multiplier),
-        ("a_shift", a_shift),
-        ("b_multiplier", b_multiplier),
-        ("b_shift", b_shift),
-        ("multiplier", multiplier),
-        ("shift", shift),
-    )
+    return common_scale_params(context, a, b, y, common_scale(a, b) / (extra * y.scale))
 
 
 def _powers_of_two(context: OpContext, operands: Operands) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from codegen.graph import DType
 from codegen.ops import conv_2d_blocked, conv_2d_dsp, conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
-from codegen.ops.fast_forms import with_fast_forms
+from codegen.ops.fast_forms import convolution_forms, with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input, with_int4_weights
 from codegen.ops.hybrid import hybrid_convolution_params
@@ -99,9 +99,8 @@ def lower(context: OpContext) -> Lowered:
     )
     if form.kernel != "cg_conv_2d_s8" or groups > 1:
         return lowered
-    fast = FAST_FORMS[context.target.kernels](context, x, filters, y, view)
-    blocked = conv_2d_blocked.convolution_forms
-    return with_fast_forms(lowered, fast or blocked(context, x, filters, y, view))
+    fast = convolution_forms(context, FAST_FORMS, (x, filters, y), view)
+    return with_fast_forms(lowered, fast)
 
 
 SPEC = OpSpec(

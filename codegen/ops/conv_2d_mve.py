@@ -11,9 +11,9 @@ from codegen.graph import Tensor
 from codegen.ops.base import Alias, Call, OpContext, whole
 from codegen.ops.packing_mve import BLOCK, LANES, Requantisation, layer_params, twice_rounded
 from codegen.ops.requantize import (
-    bias_table,
     channel_scales,
     clamp_bounds,
+    convolution_bias,
     filter_values,
     largest_sums,
     output_factors,
@@ -134,9 +134,3 @@ def convolution_requantisation(
     largest = sums if bias is None else sums + np.abs(bias.astype(np.int64))
     zero = context.require_quant(y).zero_point
     return twice_rounded(factors, largest, zero, clamp_bounds(context, y))
-
-
-def convolution_bias(context: OpContext, channels: int) -> NDArray[np.int32] | None:
-    """The bias of a convolution, None if it is absent."""
-    bias = bias_table(context, context.optional_input(2), channels)
-    return None if bias is None else bias.values.astype(np.int32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from codegen.graph import DType
 from codegen.ops import depthwise_conv_2d_blocked, depthwise_conv_2d_dsp, depthwise_conv_2d_mve
 from codegen.ops.base import Call, Lowered, OpContext, OpSpec, whole
-from codegen.ops.fast_forms import with_fast_forms
+from codegen.ops.fast_forms import convolution_forms, with_fast_forms
 from codegen.ops.float32 import float_convolution_params
 from codegen.ops.forms import Form, data_types, select_form, window_input, with_int4_weights
 from codegen.ops.hybrid import hybrid_depthwise_params
@@ -106,10 +106,8 @@ def lower(context: OpContext) -> Lowered:
     )
     if form.kernel != "cg_depthwise_conv_2d_s8":
         return lowered
-    fast = FAST_FORMS[context.target.kernels](context, x, filters, y, view)
-    blocked = depthwise_conv_2d_blocked.convolution_forms
-    forms = fast or blocked(context, x, filters, y, view)
-    return with_fast_forms(lowered, forms, PORTABLE_INSTRUCTIONS)
+    fast = convolution_forms(context, FAST_FORMS, (x, filters, y), view)
+    return with_fast_forms(lowered, fast, PORTABLE_INSTRUCTIONS)
 
 
 SPEC = OpSpec(

@@ -7,18 +7,17 @@ from numpy.typing import NDArray
 
 from codegen.graph import Tensor
 from codegen.ops.base import Alias, Call, OpContext, table, weights, whole
-from codegen.ops.conv_2d_mve import convolution_bias, convolution_requantisation, dense_call
+from codegen.ops.conv_2d_mve import convolution_requantisation, dense_call
 from codegen.ops.packing_mve import (
     BLOCK,
     LANES,
     Requantisation,
     Rounding,
     blocks_of,
-    folded_bias,
     output_params,
     packed_scales,
 )
-from codegen.ops.requantize import filter_values
+from codegen.ops.requantize import convolution_bias, filter_values, folded_bias
 from codegen.ops.spatial import Window
 
 WINDOW = 3

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from codegen.ops.base import Alias, Call, Lowered
+from codegen.graph import Tensor
+from codegen.ops.base import Alias, Call, Lowered, OpContext
+from codegen.ops.spatial import Window
+from codegen.target import Kernels
 
 PORTABLE_INSTRUCTIONS = 9
 """Per multiply-accumulate of a portable kernel."""
+
+
+FormsOf = Callable[[OpContext, Tensor, Tensor, Tensor, Window], tuple[Call, ...]]
+"""The forms of a convolution of x with a filter to y in one family of kernels; maybe none."""
+
+
+def convolution_forms(
+    context: OpContext,
+    families: Mapping[Kernels, FormsOf],
+    tensors: tuple[Tensor, Tensor, Tensor],
+    view: Window,
+) -> tuple[Call, ...]:
+    """The forms in the target's family; the portable family's where that one has none."""
+    for kernels in dict.fromkeys((context.target.kernels, Kernels.PORTABLE)):
+        if forms := families[kernels](context, *tensors, view):
+            return forms
+    return ()
 
 
 def with_fast_forms(

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from codegen.graph import Tensor
 from codegen.ops.base import Call, OpContext
-from codegen.ops.conv_2d_mve import convolution_bias, dot_cost
+from codegen.ops.conv_2d_mve import dot_cost
 from codegen.ops.packing_mve import layer_params, once_rounded
 from codegen.ops.requantize import (
     channel_scales,
     clamp_bounds,
+    convolution_bias,
     filter_values,
     output_factors,
     weights_zero_point,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from codegen.fixed_point import INT32_MAX, INT32_MIN, quantize_multiplier
 from codegen.ops.base import Param, table, weights
+from codegen.ops.requantize import folded_bias
 from codegen.ops.staircase import first_reaching
 
 LANES = 16
@@ -50,18 +51,6 @@ def blocks_of(values: NDArray[np.generic], size: int = BLOCK) -> NDArray[np.gene
     missing = -len(values) % size
     padded = np.pad(values, [(0, missing)] + [(0, 0)] * (values.ndim - 1))
     return padded.reshape(-1, size, *values.shape[1:])
-
-
-def folded_bias(
-    filters: NDArray[np.int8], bias: NDArray[np.int32] | None, input_zero: int
-) -> NDArray[np.int32]:
-    """The bias less the input's zero point times the sum of the weights, modulo 2**32.
-
-    Shapes: filters[channels, depth], bias[channels] or None -> [channels].
-    """
-    start = np.zeros(len(filters), np.int64) if bias is None else bias.astype(np.int64)
-    folded = start - input_zero * filters.astype(np.int64).sum(axis=1)
-    return np.asarray(folded.astype(np.uint32).astype(np.int32))
 
 
 def packed_weights(filters: NDArray[np.int8], bias: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from codegen.fixed_point import (
     integer_range,
     quantize_multiplier,
 )
-from codegen.graph import DType, Tensor
+from codegen.graph import DType, Quantization, Tensor
 from codegen.ops.base import OpContext, Param, Table, table, weights
 from codegen.target import Reference
 
@@ -186,6 +186,36 @@ def float32_factor(a: float, b: float, divisor: float) -> float:
         return float(np.float32(a) * np.float32(b) / np.float32(divisor))
 
 
+def common_scale(a: Quantization, b: Quantization) -> float:
+    """The scale at which ADD and SQUARED_DIFFERENCE meet their operands: twice the larger one."""
+    return 2 * max(a.scale, b.scale)
+
+
+def common_scale_params(
+    context: OpContext, a: Quantization, b: Quantization, y: Quantization, real: float
+) -> tuple[tuple[str, int], ...]:
+    """Offsets, the operands' factors to the common scale, and `real` from there to the output.
+
+    Raises:
+        Unsupported: for factors that fixed point has no room for.
+    """
+    common = common_scale(a, b)
+    a_multiplier, a_shift = factor(context, a.scale / common)
+    b_multiplier, b_shift = factor(context, b.scale / common)
+    multiplier, shift = factor(context, real, limit=1.0)
+    return (
+        ("a_offset", -a.zero_point),
+        ("b_offset", -b.zero_point),
+        ("output_offset", y.zero_point),
+        ("a_multiplier", a_multiplier),
+        ("a_shift", a_shift),
+        ("b_multiplier", b_multiplier),
+        ("b_shift", b_shift),
+        ("multiplier", multiplier),
+        ("shift", shift),
+    )
+
+
 def product_factor(context: OpContext, a: float, b: float, divisor: float) -> tuple[int, int]:
     """`factor` of a * b / divisor, in float32; TFLite Micro computes it in double.
 
@@ -210,6 +240,24 @@ def bias_table(context: OpContext, bias: Tensor | None, channels: int) -> Table 
     values = context.require_constant(bias)
     require_length(context, bias, channels)
     return weights(values.reshape(-1))
+
+
+def convolution_bias(context: OpContext, channels: int) -> NDArray[np.int32] | None:
+    """The bias of a convolution, None if it is absent."""
+    bias = bias_table(context, context.optional_input(2), channels)
+    return None if bias is None else bias.values.astype(np.int32)
+
+
+def folded_bias(
+    filters: NDArray[np.int8], bias: NDArray[np.int32] | None, input_zero: int
+) -> NDArray[np.int32]:
+    """The bias less the input's zero point times the sum of the weights, modulo 2**32.
+
+    Shapes: filters[channels, depth], bias[channels] or None -> [channels].
+    """
+    start = np.zeros(len(filters), np.int64) if bias is None else bias.astype(np.int64)
+    folded = start - input_zero * filters.astype(np.int64).sum(axis=1)
+    return np.asarray(folded.astype(np.uint32).astype(np.int32))
 
 
 def require_length(context: OpContext, bias: Tensor, channels: int) -> None:

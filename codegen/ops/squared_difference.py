@@ -10,7 +10,7 @@ from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec, Param
 from codegen.ops.broadcast import Kernel, broadcast_calls, operand_summary, operands_of
 from codegen.ops.elements import SUFFIX
-from codegen.ops.requantize import factor
+from codegen.ops.requantize import common_scale, common_scale_params
 
 TYPES = (DType.FLOAT32, DType.INT8, DType.INT32)
 EXTRA_BITS = 7
@@ -35,22 +35,9 @@ def _code_params(context: OpContext) -> tuple[tuple[str, Param], ...]:
     a, b, y = (
         context.require_quant(t) for t in (context.input(0), context.input(1), context.output())
     )
-    common = 2 * max(a.scale, b.scale)
-    a_multiplier, a_shift = factor(context, a.scale / common)
-    b_multiplier, b_shift = factor(context, b.scale / common)
+    common = common_scale(a, b)
     real = common * common / (2 ** (2 * EXTRA_BITS) * y.scale)
-    multiplier, shift = factor(context, real, limit=1.0)
-    return (
-        ("a_offset", -a.zero_point),
-        ("b_offset", -b.zero_point),
-        ("output_offset", y.zero_point),
-        ("a_multiplier", a_multiplier),
-        ("a_shift", a_shift),
-        ("b_multiplier", b_multiplier),
-        ("b_shift", b_shift),
-        ("multiplier", multiplier),
-        ("shift", shift),
-    )
+    return common_scale_params(context, a, b, y, real)
 
 
 SPEC = OpSpec(

@@ -8,12 +8,12 @@ import pytest
 from codegen.fixed_point import requantize_twice, round_half_away
 from codegen.ops.packing_mve import (
     Rounding,
-    folded_bias,
     once_rounded,
     packed_scales,
     packed_weights,
     twice_rounded,
 )
+from codegen.ops.requantize import folded_bias
 
 FULL = (-128, 127)
 NO_SUM = np.zeros(1, np.int64)
