@@ -12,26 +12,48 @@ from codegen.resources import data_dir
 LIMIT = 600
 """No kernel may need more for a whole inference, in bytes; also the bound where none is known."""
 
+_Figures = dict[str, int]
+
 
 @cache
-def _table() -> dict[str, dict[str, int]]:
+def _table() -> dict[str, _Figures]:
+    """Kernel -> core -> bytes."""
     path = data_dir("runtime_c") / "kernels" / "stack.json"
     if not path.is_file():
         return {}
-    return cast(dict[str, dict[str, int]], json.loads(path.read_text(encoding="utf-8")))
+    return cast(dict[str, _Figures], json.loads(path.read_text(encoding="utf-8")))
+
+
+@cache
+def _ports() -> dict[str, dict[str, _Figures]]:
+    """Port of NPU and DMA -> core -> bytes of its commands, and of a layer's callers."""
+    path = data_dir("runtime_c") / "hal" / "ports" / "stack.json"
+    return cast(dict[str, dict[str, _Figures]], json.loads(path.read_text(encoding="utf-8")))
 
 
 def stack_bound(plan: Plan) -> int:
     """Bytes of stack that one run() needs at most on the plan's core, calls included.
 
     Figures are those of `runtime_c/kernels/stack.json`, measured with -fstack-usage on functions
-    that call each kernel the way a layer does. A core without figures takes the worst of all.
+    that call each kernel the way a layer does, and of `runtime_c/hal/ports/stack.json`, measured
+    on whole models. A core without figures takes the worst of all.
     """
     kernels = {s.call.kernel for layer in plan.layers for s in kernel_steps(layer.steps)}
     core = plan.board.cpu.core
+    commands, callers = _engine(plan)
 
     def worst(kernel: str) -> int:
         figures = _table().get(kernel, {})
-        return figures.get(core, max(figures.values(), default=LIMIT))
+        return callers + figures.get(core, max(figures.values(), default=LIMIT))
 
-    return max(map(worst, kernels), default=LIMIT)
+    return max([*map(worst, kernels), *commands], default=LIMIT)
+
+
+def _engine(plan: Plan) -> tuple[list[int], int]:
+    """What the commands of NPU and DMA need, and what a layer's callers need on top; if any."""
+    if plan.npu is None or plan.board.dma is None:
+        return [], 0
+    figures = _ports()[plan.board.dma.port]
+    worst = {key: max(f[key] for f in figures.values()) for key in ("commands", "callers")}
+    found = figures.get(plan.board.cpu.core, worst)
+    return [found["commands"]], found["callers"]

@@ -87,17 +87,20 @@ class _Stream:
         self._readers = [NEVER] * lines
 
     @property
+    def line(self) -> int:
+        """Bytes from line to line: those of the widest strip, so that lines never move."""
+        work, tile = self._work, self._tiling
+        channels = work.source.c
+        if work.kind is Kind.DENSE:
+            channels = tile.depth
+        elif work.kind in (Kind.DEPTHWISE, Kind.POOL):
+            channels = min(channels, -(-tile.channels // work.multiplier))
+        return tile_span(work.columns, tile.cols, work.source.w) * channels
+
+    @property
     def block(self) -> Block:
         if self._block is None:
-            tile = self._tiling
-            width = tile_span(self._work.columns, tile.cols, self._work.source.w)
-            channels = min(
-                tile.depth if self._work.kind is Kind.DENSE else self._work.source.c,
-                -(-tile.channels // self._work.multiplier)
-                if self._work.kind in (Kind.DEPTHWISE, Kind.POOL)
-                else self._work.source.c,
-            )
-            size = self._lines * width * channels
+            size = self._lines * self.line
             self._block = self._builder.program.block(f"t{self._tensor} rows", size)
         return self._block
 
@@ -115,10 +118,8 @@ class _Stream:
             self._load((max(low, self._rows[1]), high), tile, loads)
             self._rows = (self._rows[0], high)
         ring = self._lines if self._lines < work.source.h else 0
-        channels = tile.k1 - tile.k0
-        row = (self._columns[1] - self._columns[0]) * channels
         row0 = self._row0 if ring else 0
-        return Place(self.block, 0, row, channels, ring, row0, self._columns[0])
+        return Place(self.block, 0, self.line, tile.k1 - tile.k0, ring, row0, self._columns[0])
 
     def _restart(self, strip: tuple[int, ...], tile: Tile, low: int, high: int) -> None:
         work = self._work
@@ -143,13 +144,12 @@ class _Stream:
         size: Size = self._work.source
         x0, x1 = self._columns
         channels = tile.k1 - tile.k0
-        row = (x1 - x0) * channels
         count = rows[1] - rows[0]
-        copy = copy_of(channels, (x1 - x0, size.c, channels), (count, size.row, row))
+        copy = copy_of(channels, (x1 - x0, size.c, channels), (count, size.row, self.line))
         after = max(self._readers[line : line + count])
         memory = memory_offset(size, rows[0], x0, tile.k0)
         return self._builder.load_rows(
-            self._work, self._tensor, rows, memory, self.block, line * row, copy, after
+            self._work, self._tensor, rows, memory, self.block, line * self.line, copy, after
         )
 
     def used(self, tile: Tile, command: int) -> None:
@@ -183,6 +183,10 @@ class _Slots:
 
 class _Whole(_Stream):
     """An input from memory that is loaded once, row by row as tiles need it, and kept."""
+
+    @property
+    def line(self) -> int:
+        return self._work.source.row
 
     @property
     def block(self) -> Block:

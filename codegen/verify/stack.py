@@ -1,5 +1,7 @@
 """How deep the stack of generated C gets, from the compiler's own call graph (gcc 10 or newer)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +58,10 @@ class CallGraph:
         if not called:
             raise ToolError(f"{title} never calls {via}; measure the function that does")
         return self.frames[title] + max(self.above(c, via) for c in called)
+
+    def with_unit(self, other: CallGraph) -> CallGraph:
+        """This graph and that of another translation unit, whose functions it calls."""
+        return CallGraph({**self.frames, **other.frames}, {**self.calls, **other.calls})
 
     def named(self, pattern: str) -> list[str]:
         """Titles of the functions here whose name matches as a whole, sorted."""
@@ -122,12 +128,20 @@ def stack_usage(
 ) -> StackUsage:
     """Compile `model` below `workdir` and follow its calls.
 
-    `compiler` is a gcc of version 10 or newer with its leading arguments. Raises ToolError if it
-    fails or the stack has no bound.
+    `compiler` is a gcc of version 10 or newer with its leading arguments. Of a model that drives
+    NPU and DMA the port's functions count too. Raises ToolError if it fails or the stack has no
+    bound.
     """
     source, _ = write_sources(model, workdir)
     graph = source_call_graph(compiler, flags, source)
-    run = f"{model.name}_run"
+    for port in sorted(name for name in model.files if name.startswith("cg/cg_port_")):
+        graph = graph.with_unit(source_call_graph(compiler, flags, workdir / port))
+    return usage_of(graph, model.name)
+
+
+def usage_of(graph: CallGraph, name: str) -> StackUsage:
+    """Follow the calls of the model called `name`, all of whose functions are in the graph."""
+    run = f"{name}_run"
     titles = graph.named(r"layer_\d+")
     # gcc leaves some calls out of its graph: a layer without a caller is called like the others
     callers = max((graph.above(run, t) for t in titles if graph.reaches(run, t)), default=0)

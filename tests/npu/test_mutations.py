@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from codegen.errors import ToolError
 from codegen.verify.program import HostProgram, build_host_program
 from codegen.verify.session import sources_of
 from codegen.verify.sources import GeneratedSources
 from tests import oracle
-from tests.npu.test_models import MODELS, NAMES, built
+from tests.npu.test_models import BOARDS, MODELS, NAMES, built
 from tests.paths import requires_models
 
 pytestmark = requires_models
@@ -69,16 +69,8 @@ def _fails(program: HostProgram, inputs: list[Any], expected: list[Any]) -> bool
     return False
 
 
-@pytest.mark.parametrize(
-    ("name", "board"),
-    [("kws", "npu-64k"), ("ic", "npu-64k"), ("kws", "npu-256k"), ("ic", "npu-32k")],
-)
-def test_nothing_can_be_left_out(
-    name: str,
-    board: str,
-    tmp_path: Path,
-    sample: Callable[[Sequence[Any], int], list[Any]],
-) -> None:
+def harmless(name: str, board: str, folder: Path, chosen: Callable[[int], list[int]]) -> list[str]:
+    """The calls without which a model runs as well; `chosen` are tried of so many."""
     sources = sources_of(built(name, board))
     text = sources.files[f"{sources.name}.c"]
     assert isinstance(text, str)
@@ -88,12 +80,23 @@ def test_nothing_can_be_left_out(
         **{**vars(sources), "files": {**sources.files, f"{sources.name}.c": switched}}
     )
     inputs, expected = _inputs(name)
-    with build_host_program([changed], tmp_path) as program:
+    with build_host_program([changed], folder) as program:
         assert not _fails(program, inputs, expected)
-    harmless = []
-    for number in sample(range(len(calls)), 12):
-        mutant = HostProgram(tmp_path / "program", (changed,), 60.0, {"LEFT_OUT": str(number)})
+    found = []
+    for number in chosen(len(calls)):
+        mutant = HostProgram(folder / "program", (changed,), 60.0, {"LEFT_OUT": str(number)})
         with mutant:
             if not _fails(mutant, inputs, expected):
-                harmless.append(calls[number])
-    assert not harmless
+                found.append(calls[number])
+    return found
+
+
+def test_nothing_can_be_left_out(
+    tmp_path: Path, sample: Callable[[Sequence[Any], int], list[Any]]
+) -> None:
+    """A plain run tries some calls of some programs; `--full` all of kws and ic on all boards."""
+    for name, board in sample(list(product(("kws", "ic"), BOARDS)), 4):
+        folder = tmp_path / f"{name} {board}"
+        folder.mkdir()
+        found = harmless(name, board, folder, lambda count: sample(range(count), 12))
+        assert not found, (name, board, found)

@@ -39,7 +39,7 @@ def convolutional() -> list[Path]:
             for node in graph.nodes
             if node.op in ("CONV_2D", "DEPTHWISE_CONV_2D")
         }
-        if "int8" in kinds and name not in (*NAMES.values(), NO_REFERENCE):
+        if "int8" in kinds and name not in (*NAMES.values(), *NO_REFERENCE):
             found.append(path)
     return found
 

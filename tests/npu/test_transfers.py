@@ -66,3 +66,12 @@ def test_poor_controllers(limits: dict[str, str], tmp_path: Path, rng: np.random
         "depthwise": depthwise_model(rng, in_shape=(1, 24, 20, 40), stride=(2, 1)),
     }
     assert_equal(cases, tmp_path, rng, samples=1, board=str(board))
+
+
+def test_strips_of_different_widths(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Columns in strips: those at the edges are narrower, the lines of the ring stay in place."""
+    cases = {
+        "columns": conv_model(rng, in_shape=(1, 7, 115, 71), filters=(5, 5, 3, 71)),
+        "channels too": depthwise_model(rng, in_shape=(1, 9, 190, 70), kernel=(5, 5)),
+    }
+    assert_equal(cases, tmp_path, rng, samples=1, board="npu-32k")
