@@ -24,12 +24,13 @@ PIXELS = (1, 2, 3)
 """Output pixels of a column: the more, the faster, and the more scratch."""
 
 _GROUP = {1: 8, 2: 12, 3: 17}
+_APART = 2
 _PAIR = {1: 26, 2: 36, 3: 46}
 _COLUMN = 90
 _ROW = 10
 _STRIP = 60
-"""Instructions per group of 4 inputs and pair of channels, per pair, per column, per row of the
-filter in a column, and per row of a strip."""
+"""Instructions per group of 4 inputs and pair of channels, and more where weights are kept apart;
+per pair, per column, per row of the filter in a column, and per row of a strip."""
 
 
 def convolution_forms(
@@ -64,8 +65,9 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
         ("zeros", zero_points(context, x, view)),
         ("stream", weights(stream.words, stream.constants)),
     )
+    family = "apart_dsp_s8" if stream.is_apart else "dsp_s8"
     call = Call(
-        kernel="cg_conv_2d_dsp_s8",
+        kernel=f"cg_conv_2d_{family}",
         header="cg_conv_2d_dsp.h",
         args="cg_conv_2d_dsp_args",
         params=params,
@@ -74,11 +76,11 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
     )
     point = view.h.is_identity and view.w.is_identity and channels_in % 4 == 0
     if point:
-        call = replace(call, kernel="cg_conv_2d_point_dsp_s8", inputs=(whole(x, Alias.PIXEL),))
+        call = replace(call, kernel=f"cg_conv_2d_point_{family}", inputs=(whole(x, Alias.PIXEL),))
     border = 0 if point else _border_instructions(view, channels_in)
     forms = [_with_column(call, groups, pixels, 0, border) for pixels in PIXELS]
     if border and view.w.dilation == 1:
-        strip = replace(call, kernel="cg_conv_2d_strip_dsp_s8")
+        strip = replace(call, kernel=f"cg_conv_2d_strip_{family}")
         last = (view.w.out - 1) * view.w.stride * channels_in
         strip_row = (last + row_inputs + 3) // 4 * 4
         forms.append(_with_column(strip, groups, PIXELS[-1], strip_row, 0))
@@ -94,8 +96,9 @@ def _with_column(call: Call, groups: int, pixels: int, strip_row: int, border: i
     images, filter_h = call.outputs[0].map[0], dict(call.params)["filter_h"]
     assert isinstance(filter_h, int)
     pairs = -(-channels // 2)
+    group = _GROUP[pixels] + (_APART if "apart" in call.kernel else 0)
     column = _COLUMN + filter_h * _ROW + 4 * pixels * groups
-    column += pairs * (_PAIR[pixels] + groups * _GROUP[pixels])
+    column += pairs * (_PAIR[pixels] + groups * group)
     strips = height * filter_h * (_STRIP + strip_row // 3) if strip_row else 0
     each = -(-height * width // pixels) * column + height * width * border + strips
     return replace(

@@ -13,11 +13,13 @@ from codegen.ops.conv_2d_dsp import packed_layer
 from codegen.ops.packing_dsp import dense_stream
 from codegen.ops.requantize import clamp_params, filter_values, weights_zero_point
 
-_GROUP = {False: 16, True: 14}
+_GROUP = 16
+_APART = 4
 _FOUR = 40
 _VECTOR = 60
-"""Instructions per group of 4 inputs and four outputs, by whether the inputs are widened in
-scratch; per four outputs; per vector."""
+_WIDEN = 6
+"""Instructions per group of 4 inputs and four outputs, and more where weights are kept apart; per
+four outputs; per vector; and per group to widen it in scratch, which saves two for every four."""
 
 
 def fully_connected_forms(context: OpContext, filters: Tensor, portable: Call) -> tuple[Call, ...]:
@@ -31,30 +33,32 @@ def fully_connected_forms(context: OpContext, filters: Tensor, portable: Call) -
     packed = dense_stream(packed_layer(context, values, 0, shifted=True))
     if packed is None:
         return ()
-    stream, constants = packed
+    constants, apart = packed.constants, "apart_" if packed.is_apart else ""
     units, depth = values.shape
-    groups = -(-depth // 4)
+    groups, fours = -(-depth // 4), -(-units // 4)
+    vectors = math.prod(portable.outputs[0].map[:3])
+    group = _GROUP + _APART * packed.is_apart
     lean = replace(
         portable,
-        kernel="cg_fully_connected_dsp_s8",
+        kernel=f"cg_fully_connected_{apart}dsp_s8",
         header="cg_fully_connected_dsp.h",
         args="cg_fully_connected_dsp_args",
         params=(
             ("depth", depth),
             ("groups", groups),
             *clamp_params(context, context.output()),
-            ("stream", weights(stream)),
+            ("stream", weights(packed.words)),
             ("constants", table(constants)),
             ("next_constants", 12 if len(constants) > 12 or units <= 4 else 0),
         ),
-        cost=_instructions(portable, units, groups, wide=False),
+        cost=vectors * (_VECTOR + fours * (_FOUR + groups * group)),
     )
     wide = replace(
         lean,
-        kernel="cg_fully_connected_wide_dsp_s8",
+        kernel=f"cg_fully_connected_wide_{apart}dsp_s8",
         inputs=tuple(_read_first(access) for access in lean.inputs),
         scratch=8 * groups,
-        cost=_instructions(portable, units, groups, wide=True),
+        cost=vectors * (_VECTOR + _WIDEN * groups + fours * (_FOUR + groups * (group - 2))),
     )
     return (lean, wide) if depth % 4 == 0 else (wide,)
 
@@ -62,9 +66,3 @@ def fully_connected_forms(context: OpContext, filters: Tensor, portable: Call) -
 def _read_first(access: Access) -> Access:
     """The widened vector is read whole before an output is written."""
     return replace(access, alias=Alias.PIXEL) if access.alias is Alias.ROW else access
-
-
-def _instructions(call: Call, units: int, groups: int, wide: bool) -> int:
-    fours = -(-units // 4)
-    vector = _VECTOR + fours * (_FOUR + _GROUP[wide] * groups) + (6 * groups if wide else 0)
-    return math.prod(call.outputs[0].map[:3]) * vector

@@ -18,9 +18,11 @@ from codegen.ops.staircase import first_reaching
 Integers = NDArray[np.int64]
 
 _LARGEST_SHIFT = 23  # code * 2**shift and its summands stay below 2**31
+_SMALLEST_SHIFT = -3  # scaled weights stay below 2**15
 _RELU_ODD_SHIFT = 7  # a pair's odd channel has 256 times its sum, not twice
 _RELU_TAPS_SHIFT = 1  # taps have 4 times their sum, not twice
 _ANY_SHIFT = 8  # of a channel whose multiplier is 0
+_TOGETHER_UP, _APART_UP = 8, 4  # a dense layer's sums times 2**this are what it scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,8 @@ class Sums:
 class Scaling:
     """code = round(round(sum * multiplier / 2**31) / 2**shift) + zero_point, clamped to int8.
 
-    A channel that gives one code whatever its input has multiplier 0 and that code as zero point.
+    With shifts below 0 it is round(sum * 2**-shift * multiplier / 2**31). A channel that gives one
+    code whatever its input has multiplier 0 and that code as zero point.
     """
 
     multiplier: int
@@ -106,7 +109,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class OneRounding:
-    """code = (256 * sum * multiplier / 2**32 + summands) >> shift, the quotient rounded down."""
+    """code = (2**up * sum * multiplier / 2**32 + summands) >> shift, the quotient rounded down."""
 
     multiplier: int
     summands: int
@@ -120,6 +123,7 @@ class Stream:
     words: NDArray[np.int32]
     is_signed: bool
     channels: int
+    is_apart: bool = False
 
     @property
     def constants(self) -> int:
@@ -128,40 +132,73 @@ class Stream:
 
 
 def pair_stream(layer: Layer) -> Stream | None:
-    """Channels in pairs for cg_dot_dsp.h; None if the weights do not meet its conditions."""
+    """Channels in pairs for cg_dot_dsp.h; None if the weights do not meet its conditions.
+
+    The weights of a pair are kept apart where they or their sums are too large to be together.
+    """
     sums, scales = _scaled(layer.padded(channels=2, inputs=4))
-    halves = sums.weights[0::2] + 256 * sums.weights[1::2]
-    if scales is None or halves.min() < -(2**15) or sums.largest[1::2].max() >= 2**23:
+    if scales is None or min(scale.shift for scale in scales) < 1:
         return None
-    more = [0, _RELU_ODD_SHIFT] * len(halves)
+    even, odd = sums.weights[0::2], sums.weights[1::2]
+    halves = even + 256 * odd
+    apart = bool(halves.min() < -(2**15) or sums.largest[1::2].max() >= 2**23)
+    more = [0, 0 if apart else _RELU_ODD_SHIFT] * len(halves)
     relu = _is_relu(layer, scales, more)
-    quads = halves.reshape(len(halves), -1, 4)
+    quads = ((even & 0xFF) + 256 * odd if apart else halves).reshape(len(halves), -1, 4)
     start = sums.start.reshape(-1, 2)
     parts = [
-        np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1),
+        start if apart else np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1),
         _halfwords(quads[:, :, 0:2], quads[:, :, 2:4]).reshape(len(halves), -1),
         _constants(scales, more if relu else None).reshape(len(halves), -1),
     ]
-    return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales))
+    return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales), apart)
+
+
+@dataclass(frozen=True, eq=False)
+class _Taps:
+    """Weights and starts of sums, scaled, and the constants of every channel, [channels, 3]."""
+
+    weights: Integers
+    start: Integers
+    constants: Integers
+    relu: bool
+
+
+def _taps(layer: Layer) -> _Taps | None:
+    """What cg_taps_dsp.h and cg_depthwise_3x3_dsp.h multiply; None if their conditions do not hold.
+
+    Factors from 1 on, which round once, are in the weights; only forms "relu" round that way.
+    """
+    sums, scales = _scaled(layer)
+    if scales is None:
+        return None
+    left = np.array([max(0, -scale.shift) for scale in scales])
+    more = [_RELU_TAPS_SHIFT + int(up) for up in left]
+    relu = _is_relu(layer, scales, more)
+    if np.any(sums.largest << left >= 2**29) or not (relu or min(s.shift for s in scales) >= 1):
+        return None
+    factor = (4 << left if relu else np.full(len(scales), 2))[:, np.newaxis]
+    return _Taps(
+        weights=factor * sums.weights,
+        start=factor[:, 0] * sums.start,
+        constants=_constants(scales, more if relu else None),
+        relu=relu,
+    )
 
 
 def quad_stream(layer: Layer) -> Stream | None:
     """Channels in fours for cg_taps_dsp.h; None if the weights do not meet its conditions."""
-    sums, scales = _scaled(layer.padded(channels=4, inputs=2))
-    if scales is None or sums.largest.max() >= 2**29:
+    taps = _taps(layer.padded(channels=4, inputs=2))
+    if taps is None:
         return None
-    more = [_RELU_TAPS_SHIFT] * len(scales)
-    relu = _is_relu(layer, scales, more)
-    factor = 4 if relu else 2
-    weights = factor * sums.weights
-    quads = len(scales) // 4
-    taps = _halfwords(weights[:, 0::2], weights[:, 1::2]).reshape(quads, 4, -1)
+    quads = len(taps.start) // 4
+    pairs = _halfwords(taps.weights[:, 0::2], taps.weights[:, 1::2]).reshape(quads, 4, -1)
     parts = [
-        factor * sums.start.reshape(quads, 4),
-        taps.transpose(0, 2, 1).reshape(quads, -1),
-        _constants(scales, more if relu else None).reshape(quads, -1),
+        taps.start.reshape(quads, 4),
+        pairs.transpose(0, 2, 1).reshape(quads, -1),
+        taps.constants.reshape(quads, -1),
     ]
-    return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales))
+    return Stream(_int32(np.concatenate(parts, axis=1)), not taps.relu, len(taps.start))
 
 
 def stream_3x3(layer: Layer) -> Stream | None:
@@ -169,66 +206,83 @@ def stream_3x3(layer: Layer) -> Stream | None:
 
     The layer's inputs are the nine taps, row by row.
     """
-    sums, scales = _scaled(layer)
-    if scales is None or sums.largest.max() >= 2**29:
+    taps = _taps(layer)
+    if taps is None:
         return None
-    more = [_RELU_TAPS_SHIFT] * len(scales)
-    relu = _is_relu(layer, scales, more)
-    factor = 4 if relu else 2
-    taps = factor * sums.weights.reshape(-1, 3, 3)
-    upper, lower = _halfwords(taps[:, 0], taps[:, 1]), _halfwords(taps[:, 1], taps[:, 2])
-    columns = np.stack([upper, lower], axis=2).reshape(len(scales), 6)
-    start = factor * sums.start[:, np.newaxis]
-    words = np.concatenate([columns, start, _constants(scales, more if relu else None)], axis=1)
-    return Stream(_int32(words), not relu, len(scales))
+    window = taps.weights.reshape(-1, 3, 3)
+    upper, lower = _halfwords(window[:, 0], window[:, 1]), _halfwords(window[:, 1], window[:, 2])
+    columns = np.stack([upper, lower], axis=2).reshape(-1, 6)
+    words = np.concatenate([columns, taps.start[:, np.newaxis], taps.constants], axis=1)
+    return Stream(_int32(words), not taps.relu, len(words))
 
 
-def dense_stream(layer: Layer) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """What cg_fully_connected_dsp.h reads.
+
+    Attributes:
+        words: the weights.
+        constants: 12 words for each four outputs, or for all of them.
+        is_apart: whether the weights of two outputs are kept apart.
+    """
+
+    words: NDArray[np.int32]
+    constants: NDArray[np.int32]
+    is_apart: bool
+
+
+def dense_stream(layer: Layer) -> Dense | None:
     """Outputs in fours for cg_fully_connected_dsp.h; None if they do not meet its conditions.
 
-    First the weights, then the constants: 12 words for each four outputs, or for all of them.
+    Weights are kept apart where they or their sums are too large to be together.
     """
     sums = layer.padded(channels=4, inputs=4).sums
-    halves = sums.weights[0::2] + 256 * sums.weights[1::2]
-    if halves.min() < -(2**15) or sums.largest.max() >= 2**23:
+    even, odd = sums.weights[0::2], sums.weights[1::2]
+    halves = even + 256 * odd
+    apart = bool(halves.min() < -(2**15) or sums.largest.max() >= 2**23)
+    up = _APART_UP if apart else _TOGETHER_UP
+    if sums.largest.max() >= 2 ** (31 - up):
         return None
-    distinct = {factor: one_rounding(factor, layer.zero_point) for factor in {*layer.factors}}
+    distinct = {factor: one_rounding(factor, layer.zero_point, up) for factor in {*layer.factors}}
     every = [distinct[factor] for factor in layer.factors]
     roundings = [rounding for rounding in every if rounding is not None]
     if len(roundings) < len(every):
         return None
     count = 4 if len(distinct) == 1 else len(sums.weights)
     roundings = [*roundings, *[roundings[0]] * 4][:count]
+    halves = (even & 0xFF) + 256 * odd if apart else halves
     words = _halfwords(*np.moveaxis(halves.reshape(len(halves), -1, 2, 2), 2, 0))
     start = sums.start.reshape(-1, 2)
-    start = np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1)
+    if not apart:
+        start = np.stack([start[:, 0], start[:, 0] + 256 * start[:, 1]], axis=1)
     fours = words.reshape(len(start) // 2, 2, -1, 2).swapaxes(1, 2)
     parts = [start.reshape(len(fours), 4), fours.reshape(len(fours), -1)]
     constants = [(r.multiplier, r.summands, r.shift) for r in roundings]
-    return _int32(np.concatenate(parts, axis=1)), _int32(np.array(constants, np.int64))
+    stream = _int32(np.concatenate(parts, axis=1))
+    return Dense(stream, _int32(np.array(constants, np.int64)), apart)
 
 
-def one_rounding(factor: float, zero_point: int) -> OneRounding | None:
-    """The form that gives, for sums below 2**23, the int8 codes of a rounded double product.
+def one_rounding(factor: float, zero_point: int, up: int = _TOGETHER_UP) -> OneRounding | None:
+    """The form that gives, for sums below 2**(31 - up), the int8 codes of a rounded double product.
 
     Both are staircases in the sum. The form's steps are at the right places if its summands lie
     between bounds from the sum where each code begins and the one before it; multipliers near the
     right one are tried. None if none of them has such summands.
     """
     nearest, exponent = quantize_multiplier(factor)
-    shift = _RELU_ODD_SHIFT - exponent
+    shift = up - 1 - exponent
     if factor == 0:
         return OneRounding(0, zero_point << _ANY_SHIFT, _ANY_SHIFT)
     if not 1 <= shift <= _LARGEST_SHIFT:
         return None
     codes = np.arange(-127 - zero_point, 128 - zero_point)
-    begins = first_reaching(codes, factor)
+    begins, bound = first_reaching(codes, factor), 2 ** (31 - up)
     for distance in sorted(range(-8, 9), key=abs):
         multiplier = min(nearest + distance, INT32_MAX)
-        least = (codes << shift) - (256 * begins * multiplier >> 32)
-        end = (codes << shift) - (256 * (begins - 1) * multiplier >> 32)
-        lowest = int(least[begins < 2**23].max(initial=-(2**30)))
-        highest = int(end[begins > 1 - 2**23].min(initial=2**30)) - 1
+        least = (codes << shift) - ((begins * multiplier << up) >> 32)
+        end = (codes << shift) - (((begins - 1) * multiplier << up) >> 32)
+        lowest = int(least[begins < bound].max(initial=-(2**30)))
+        highest = int(end[begins > 1 - bound].min(initial=2**30)) - 1
         if lowest <= highest:
             middle = (lowest + highest) // 2
             return OneRounding(multiplier, middle + (zero_point << shift), shift)
@@ -246,7 +300,7 @@ def scaling(factor: float, least: int, greatest: int, zero_point: int) -> Scalin
     saturated = {max(-128, min(code, 127)) for code in codes}
     if len(saturated) == 1:
         return Scaling(0, _ANY_SHIFT, saturated.pop())
-    if 1 <= -exponent <= _LARGEST_SHIFT and bound < 2**30:
+    if _SMALLEST_SHIFT <= -exponent <= _LARGEST_SHIFT and bound < 2**30:
         return Scaling(multiplier, -exponent, zero_point)
     return None
 
@@ -290,7 +344,8 @@ def _constants(scales: Sequence[Scaling], more: Sequence[int] | None) -> Integer
     rows = []
     for scale, extra in zip(scales, more or [0] * len(scales), strict=True):
         shift = scale.shift + extra
-        summands = ((1 << extra) >> 1) + (1 << (shift - 1)) + (scale.zero_point << shift)
+        first = (1 << extra) >> 1 if scale.shift >= 1 else 0
+        summands = first + (1 << (shift - 1)) + (scale.zero_point << shift)
         rows.append((scale.multiplier, summands, shift))
     return np.array(rows, np.int64)
 

@@ -11,6 +11,8 @@
  *     cg_conv_2d_strip_dsp_s8   the rows that one output row needs are first copied into a strip with
  *                               zero points at both ends, so that no window meets a border
  *
+ * Names with "apart" are for weights in streams "apart" (cg_dot_dsp.h).
+ *
  * scratch: the column, 8 bytes per group and pixel, then filter_h rows of strip_row bytes.
  * Channels c0 and c1 of a range are even, or c1 is the last one.
  */
@@ -133,11 +135,10 @@ CG_KERNEL int cg_conv_2d_dsp_is_seamless(const cg_dst *y, const cg_range *r)
     return y->ring == 0 && y->row == y->pixel * (r->x1 - r->x0);
 }
 
-/* The layers of a model share this one: only its arguments differ. */
-CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                  const cg_range *r, void *scratch)
+CG_KERNEL void cg_conv_2d_dsp_windows(int32_t is_apart, const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                      const cg_dst *y, const cg_range *r, void *scratch)
 {
-    const cg_dot_args dot = { a->stream, a->groups, a->is_signed };
+    const cg_dot_args dot = { a->stream, a->groups, a->is_signed, is_apart };
     int16_t *column = (int16_t *)scratch;
     const int seamless = cg_conv_2d_dsp_is_seamless(y, r);
     int32_t oy = r->y0, ox = r->x0;
@@ -164,9 +165,9 @@ CG_SHARED void cg_conv_2d_dsp_run(const cg_conv_2d_dsp_args *a, const cg_src *x,
  * windows follow `step` bytes apart. */
 CG_KERNEL void cg_conv_2d_dsp_line(int8_t *out, int32_t stride, int32_t count, const int8_t *p,
                                    int32_t step, int32_t row, const cg_conv_2d_dsp_args *a,
-                                   const cg_range *r, int16_t *column)
+                                   const cg_range *r, int16_t *column, int32_t is_apart)
 {
-    const cg_dot_args dot = { a->stream, a->groups, a->is_signed };
+    const cg_dot_args dot = { a->stream, a->groups, a->is_signed, is_apart };
     while (count > 0) {
         const int32_t n = cg_min(count, a->pixels);
         const int8_t *windows[CG_COLUMN_PIXELS] = { p, p + step, p + 2 * step };
@@ -179,8 +180,8 @@ CG_KERNEL void cg_conv_2d_dsp_line(int8_t *out, int32_t stride, int32_t count, c
     }
 }
 
-CG_SHARED void cg_conv_2d_dsp_points(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                     const cg_range *r, void *scratch)
+CG_KERNEL void cg_conv_2d_dsp_points(int32_t is_apart, const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                     const cg_dst *y, const cg_range *r, void *scratch)
 {
     const int32_t width = r->x1 - r->x0;
     const int seamless = cg_conv_2d_dsp_is_seamless(y, r) && x->ring == 0 && x->row == x->pixel * width;
@@ -188,7 +189,8 @@ CG_SHARED void cg_conv_2d_dsp_points(const cg_conv_2d_dsp_args *a, const cg_src 
     for (int32_t oy = r->y0; oy < r->y1; oy += seamless ? r->y1 - r->y0 : 1) {
         const int8_t *p = (const int8_t *)cg_at(x, oy, r->x0);
         int8_t *out = (int8_t *)cg_put(y, oy, r->x0);
-        cg_conv_2d_dsp_line(out, y->pixel, count, p, x->pixel, 0, a, r, (int16_t *)scratch);
+        cg_conv_2d_dsp_line(out, y->pixel, count, p, x->pixel, 0, a, r, (int16_t *)scratch,
+                            is_apart);
     }
 }
 
@@ -212,8 +214,8 @@ CG_KERNEL void cg_conv_2d_dsp_copy(int8_t *to, int32_t row, const cg_conv_2d_dsp
     }
 }
 
-CG_SHARED void cg_conv_2d_dsp_strips(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                     const cg_range *r, void *scratch)
+CG_KERNEL void cg_conv_2d_dsp_strips(int32_t is_apart, const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                     const cg_dst *y, const cg_range *r, void *scratch)
 {
     int8_t *strip = (int8_t *)scratch + 8 * a->pixels * a->groups;
     const int32_t step = a->stride_w * a->channels_in;
@@ -223,26 +225,29 @@ CG_SHARED void cg_conv_2d_dsp_strips(const cg_conv_2d_dsp_args *a, const cg_src 
             cg_conv_2d_dsp_copy(strip + ky * a->strip_row, row, a, x);
         }
         cg_conv_2d_dsp_line((int8_t *)cg_put(y, oy, r->x0), y->pixel, r->x1 - r->x0,
-                            strip + r->x0 * step, step, a->strip_row, a, r, (int16_t *)scratch);
+                            strip + r->x0 * step, step, a->strip_row, a, r, (int16_t *)scratch,
+                            is_apart);
     }
 }
 
-CG_KERNEL void cg_conv_2d_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                 const cg_range *r, void *scratch)
-{
-    cg_conv_2d_dsp_run(a, x, y, r, scratch);
-}
+/* A kernel, whose loop the layers of a model share: only its arguments differ. */
+#define CG_CONV_2D_DSP(KERNEL, LOOP, IS_APART)                                                      \
+    CG_SHARED void KERNEL##_run(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,     \
+                                const cg_range *r, void *scratch)                                   \
+    {                                                                                               \
+        LOOP(IS_APART, a, x, y, r, scratch);                                                        \
+    }                                                                                               \
+    CG_KERNEL void KERNEL(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,           \
+                          const cg_range *r, void *scratch)                                         \
+    {                                                                                               \
+        KERNEL##_run(a, x, y, r, scratch);                                                          \
+    }
 
-CG_KERNEL void cg_conv_2d_point_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                       const cg_range *r, void *scratch)
-{
-    cg_conv_2d_dsp_points(a, x, y, r, scratch);
-}
-
-CG_KERNEL void cg_conv_2d_strip_dsp_s8(const cg_conv_2d_dsp_args *a, const cg_src *x, const cg_dst *y,
-                                       const cg_range *r, void *scratch)
-{
-    cg_conv_2d_dsp_strips(a, x, y, r, scratch);
-}
+CG_CONV_2D_DSP(cg_conv_2d_dsp_s8, cg_conv_2d_dsp_windows, 0)
+CG_CONV_2D_DSP(cg_conv_2d_point_dsp_s8, cg_conv_2d_dsp_points, 0)
+CG_CONV_2D_DSP(cg_conv_2d_strip_dsp_s8, cg_conv_2d_dsp_strips, 0)
+CG_CONV_2D_DSP(cg_conv_2d_apart_dsp_s8, cg_conv_2d_dsp_windows, 1)
+CG_CONV_2D_DSP(cg_conv_2d_point_apart_dsp_s8, cg_conv_2d_dsp_points, 1)
+CG_CONV_2D_DSP(cg_conv_2d_strip_apart_dsp_s8, cg_conv_2d_dsp_strips, 1)
 
 #endif

@@ -15,6 +15,9 @@
  * x >> 31. Where the clamp stands at the zero point this makes no difference, and forms "relu"
  * leave it out; then r1 also holds the 2^6 of the first rounding and e1 a shift by 7 more, as
  * 256 * D1 * m1 is only divided by 2^32.
+ *
+ * Streams "apart" are for weights of -128 and for larger sums, |D| < 2^30: s0 and s1 are the two bytes of
+ * h, a second SXTB16 takes out s1, and D1 starts from b1 and goes through what D0 does.
  */
 #ifndef CG_DOT_DSP_H
 #define CG_DOT_DSP_H
@@ -25,6 +28,7 @@ typedef struct {
     const int32_t *stream;            /* of the first pair of channels */
     int32_t groups;                   /* of 4 inputs */
     int32_t is_signed;                /* 1: codes below the zero point count */
+    int32_t is_apart;                 /* 1: the stream keeps a pair's weights apart */
 } cg_dot_args;
 
 /* Words of one pair's stream. */
@@ -47,18 +51,21 @@ CG_KERNEL void cg_dot_pair(const int16_t *column, int32_t n, const cg_dot_args *
     const int32_t *q = stream + 2 + 2 * a->groups;
     for (int32_t i = 0; i < n; i++) {
         uint32_t first = (uint32_t)stream[0];
-        uint32_t both = (uint32_t)stream[1];
+        uint32_t second = (uint32_t)stream[1];
         for (int32_t word = 0; word < 2 * a->groups; word++) {
             const int16_t *v = column + 2 * (word * n + i);
             const int16_t low = (int16_t)stream[2 + word];
             const int16_t high = (int16_t)(stream[2 + word] >> 16);
             first += (uint32_t)((int8_t)low * v[0] + (int8_t)high * v[1]);
-            both += (uint32_t)(low * v[0]) + (uint32_t)(high * v[1]);
+            second += a->is_apart != 0 ? (uint32_t)((low >> 8) * v[0] + (high >> 8) * v[1])
+                                       : (uint32_t)(low * v[0]) + (uint32_t)(high * v[1]);
         }
         out[i * stride] = cg_dot_code(a, cg_high_mul((int32_t)(2u * first), q[0], half), q);
         if (channels > 1) {
-            const int32_t d = (int32_t)(both - first);
-            const int32_t x = a->is_signed != 0 ? cg_high_mul(d >> 7, q[3], half) : cg_high_mul(d, q[3], 0);
+            const int32_t d = (int32_t)(a->is_apart != 0 ? 2u * second : second - first);
+            const int32_t x = a->is_apart != 0 ? cg_high_mul(d, q[3], half)
+                : a->is_signed != 0 ? cg_high_mul(d >> 7, q[3], half)
+                                    : cg_high_mul(d, q[3], 0);
             out[i * stride + 1] = cg_dot_code(a, x, q + 3);
         }
     }
@@ -81,23 +88,27 @@ CG_KERNEL void cg_dot_pair(const int16_t *column, int32_t n, const cg_dot_args *
     "adds r10, r10, #1\n str r10, [sp, #12]\n ldr lr, [sp]\n ldr r0, [sp, #8]\n"                    \
     "cmp r12, r0\n bne 1b\n add sp, #16\n pop {r4-r11, pc}\n"
 
-/* 4 inputs of 3, 2 and 1 pixels: 24, 16 and 8 multiplications. */
-#define CG_DOT_GROUP3                                                                               \
+/* 4 inputs of 3, 2 and 1 pixels: 24, 16 and 8 multiplications. ODD brings a word to what sums of the
+ * odd channel multiply. */
+#define CG_DOT_TOGETHER(WORD) ""
+#define CG_DOT_APART(WORD) "sxtb16 " WORD ", " WORD ", ror #8\n"
+#define CG_DOT_GROUP3(ODD)                                                                          \
     "ldm r12!, {r10, r11}\n ldm lr!, {r0-r2}\n sxtb16 r3, r10\n"                                    \
-    "smlad r4, r3, r0, r4\n smlad r5, r3, r1, r5\n smlad r6, r3, r2, r6\n"                          \
+    "smlad r4, r3, r0, r4\n smlad r5, r3, r1, r5\n smlad r6, r3, r2, r6\n" ODD("r10")              \
     "smlad r7, r10, r0, r7\n smlad r8, r10, r1, r8\n smlad r9, r10, r2, r9\n"                       \
     "ldm lr!, {r0-r2}\n sxtb16 r3, r11\n"                                                           \
-    "smlad r4, r3, r0, r4\n smlad r5, r3, r1, r5\n smlad r6, r3, r2, r6\n"                          \
+    "smlad r4, r3, r0, r4\n smlad r5, r3, r1, r5\n smlad r6, r3, r2, r6\n" ODD("r11")              \
     "smlad r7, r11, r0, r7\n smlad r8, r11, r1, r8\n smlad r9, r11, r2, r9\n"
-#define CG_DOT_GROUP2                                                                               \
+#define CG_DOT_GROUP2(ODD)                                                                          \
     "ldm r12!, {r10, r11}\n ldm lr!, {r0-r3}\n sxtb16 r6, r10\n"                                    \
-    "smlad r4, r6, r0, r4\n smlad r5, r6, r1, r5\n smlad r7, r10, r0, r7\n smlad r8, r10, r1, r8\n" \
-    "sxtb16 r6, r11\n"                                                                              \
-    "smlad r4, r6, r2, r4\n smlad r5, r6, r3, r5\n smlad r7, r11, r2, r7\n smlad r8, r11, r3, r8\n"
-#define CG_DOT_GROUP1                                                                               \
-    "ldm r12!, {r10, r11}\n ldm lr!, {r0, r1}\n sxtb16 r3, r10\n"                                   \
-    "smlad r4, r3, r0, r4\n smlad r7, r10, r0, r7\n sxtb16 r3, r11\n"                               \
-    "smlad r4, r3, r1, r4\n smlad r7, r11, r1, r7\n"
+    "smlad r4, r6, r0, r4\n smlad r5, r6, r1, r5\n" ODD("r10")                                      \
+    "smlad r7, r10, r0, r7\n smlad r8, r10, r1, r8\n sxtb16 r6, r11\n"                              \
+    "smlad r4, r6, r2, r4\n smlad r5, r6, r3, r5\n" ODD("r11")                                      \
+    "smlad r7, r11, r2, r7\n smlad r8, r11, r3, r8\n"
+#define CG_DOT_GROUP1(ODD)                                                                          \
+    "ldm r12!, {r10, r11}\n ldm lr!, {r0, r1}\n sxtb16 r3, r10\n smlad r4, r3, r0, r4\n" ODD("r10") \
+    "smlad r7, r10, r0, r7\n sxtb16 r3, r11\n smlad r4, r3, r1, r4\n" ODD("r11")                   \
+    "smlad r7, r11, r1, r7\n"
 
 #define CG_DOT_SPREAD3 "mov r5, r4\n mov r6, r4\n mov r8, r7\n mov r9, r7\n"
 #define CG_DOT_SPREAD2 "mov r5, r4\n mov r8, r7\n"
@@ -112,19 +123,20 @@ CG_KERNEL void cg_dot_pair(const int16_t *column, int32_t n, const cg_dot_args *
     "smmulr " A ", " A ", r0\n add " A ", " A ", " A ", asr #31\n add " A ", r1\n"                   \
     "asr " A ", r2\n ssat " A ", #8, " A "\n strb " A ", " TO "\n"
 
-/* Both channels of 1, 2 and 3 pixels; HALF brings 256 * D1 to what Q1 expects. */
-#define CG_DOT_HALF_RELU(A) ""
-#define CG_DOT_HALF_SIGNED(A) "asr " A ", #7\n"
-#define CG_DOT_CODES1(Q0, Q1, HALF)                                                                 \
-    "sub r7, r4\n lsl r4, #1\n" HALF("r7") Q0("r4", "[r10]")                                        \
+/* Both channels of 1, 2 and 3 pixels; ODD brings the odd channel's second sum, S of (S, D0), to what Q1
+ * expects: 256 * D1, or twice D1. */
+#define CG_DOT_ODD_RELU(S, D0) "sub " S ", " D0 "\n"
+#define CG_DOT_ODD_SIGNED(S, D0) "sub " S ", " D0 "\n asr " S ", #7\n"
+#define CG_DOT_ODD_APART(S, D0) "lsl " S ", #1\n"
+#define CG_DOT_CODES1(Q0, Q1, ODD)                                                                  \
+    ODD("r7", "r4") "lsl r4, #1\n" Q0("r4", "[r10]")                                                \
     "ldm r12!, {r0-r2}\n" Q1("r7", "[r10, #1]!")
-#define CG_DOT_CODES2(Q0, Q1, HALF)                                                                 \
-    "sub r7, r4\n sub r8, r5\n lsl r4, #1\n lsl r5, #1\n" HALF("r7") HALF("r8")                     \
+#define CG_DOT_CODES2(Q0, Q1, ODD)                                                                  \
+    ODD("r7", "r4") ODD("r8", "r5") "lsl r4, #1\n lsl r5, #1\n"                                     \
     Q0("r4", "[r10]") Q0("r5", "[r10, r3]")                                                         \
     "ldm r12!, {r0-r2}\n" Q1("r7", "[r10, #1]!") Q1("r8", "[r10, r3]")
-#define CG_DOT_CODES3(Q0, Q1, HALF)                                                                 \
-    "sub r7, r4\n sub r8, r5\n sub r9, r6\n lsl r4, #1\n lsl r5, #1\n lsl r6, #1\n"                 \
-    HALF("r7") HALF("r8") HALF("r9")                                                                \
+#define CG_DOT_CODES3(Q0, Q1, ODD)                                                                  \
+    ODD("r7", "r4") ODD("r8", "r5") ODD("r9", "r6") "lsl r4, #1\n lsl r5, #1\n lsl r6, #1\n"        \
     Q0("r4", "[r10]") Q0("r5", "[r10, r3]") Q0("r6", "[r10, r3, lsl #1]")                           \
     "ldm r12!, {r0-r2}\n" Q1("r7", "[r10, #1]!") Q1("r8", "[r10, r3]")                              \
     Q1("r9", "[r10, r3, lsl #1]")
@@ -137,18 +149,33 @@ CG_KERNEL void cg_dot_pair(const int16_t *column, int32_t n, const cg_dot_args *
         __asm__(CG_DOT_BODY(COLUMN, BYTES, GROUP, SPREAD, CODES));                                  \
     }
 
-CG_DOT_FUNCTION(cg_dot3_relu_asm, "24", "68", CG_DOT_GROUP3, CG_DOT_SPREAD3,
-                CG_DOT_CODES3(CG_DOT_RELU0, CG_DOT_RELU1, CG_DOT_HALF_RELU))
-CG_DOT_FUNCTION(cg_dot2_relu_asm, "16", "48", CG_DOT_GROUP2, CG_DOT_SPREAD2,
-                CG_DOT_CODES2(CG_DOT_RELU0, CG_DOT_RELU1, CG_DOT_HALF_RELU))
-CG_DOT_FUNCTION(cg_dot1_relu_asm, "8", "32", CG_DOT_GROUP1, CG_DOT_SPREAD1,
-                CG_DOT_CODES1(CG_DOT_RELU0, CG_DOT_RELU1, CG_DOT_HALF_RELU))
-CG_DOT_FUNCTION(cg_dot3_signed_asm, "24", "68", CG_DOT_GROUP3, CG_DOT_SPREAD3,
-                CG_DOT_CODES3(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_HALF_SIGNED))
-CG_DOT_FUNCTION(cg_dot2_signed_asm, "16", "48", CG_DOT_GROUP2, CG_DOT_SPREAD2,
-                CG_DOT_CODES2(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_HALF_SIGNED))
-CG_DOT_FUNCTION(cg_dot1_signed_asm, "8", "32", CG_DOT_GROUP1, CG_DOT_SPREAD1,
-                CG_DOT_CODES1(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_HALF_SIGNED))
+/* The functions of one kind of stream for 3, 2 and 1 pixels; B3 .. B1 are what groups take of code. */
+#define CG_DOT_FUNCTIONS(KIND, B3, B2, B1, WORD, Q0, Q1, ODD)                                       \
+    CG_DOT_FUNCTION(cg_dot3_##KIND##_asm, "24", B3, CG_DOT_GROUP3(WORD), CG_DOT_SPREAD3,            \
+                    CG_DOT_CODES3(Q0, Q1, ODD))                                                     \
+    CG_DOT_FUNCTION(cg_dot2_##KIND##_asm, "16", B2, CG_DOT_GROUP2(WORD), CG_DOT_SPREAD2,            \
+                    CG_DOT_CODES2(Q0, Q1, ODD))                                                     \
+    CG_DOT_FUNCTION(cg_dot1_##KIND##_asm, "8", B1, CG_DOT_GROUP1(WORD), CG_DOT_SPREAD1,             \
+                    CG_DOT_CODES1(Q0, Q1, ODD))                                                     \
+    CG_KERNEL void cg_dot_##KIND(const int16_t *column, int32_t n, const int32_t *stream,           \
+                                 const int32_t *end, int8_t *out, int32_t stride, int32_t groups)   \
+    {                                                                                               \
+        if (n == 3) {                                                                               \
+            cg_dot3_##KIND##_asm(column, stream, end, out, stride, groups);                         \
+        } else if (n == 2) {                                                                        \
+            cg_dot2_##KIND##_asm(column, stream, end, out, stride, groups);                         \
+        } else {                                                                                    \
+            cg_dot1_##KIND##_asm(column, stream, end, out, stride, groups);                         \
+        }                                                                                           \
+    }
+
+CG_DOT_FUNCTIONS(relu, "68", "48", "32", CG_DOT_TOGETHER, CG_DOT_RELU0, CG_DOT_RELU1, CG_DOT_ODD_RELU)
+CG_DOT_FUNCTIONS(signed, "68", "48", "32", CG_DOT_TOGETHER, CG_DOT_SIGNED, CG_DOT_SIGNED,
+                 CG_DOT_ODD_SIGNED)
+CG_DOT_FUNCTIONS(apart_relu, "76", "56", "40", CG_DOT_APART, CG_DOT_RELU0, CG_DOT_RELU0,
+                 CG_DOT_ODD_APART)
+CG_DOT_FUNCTIONS(apart_signed, "76", "56", "40", CG_DOT_APART, CG_DOT_SIGNED, CG_DOT_SIGNED,
+                 CG_DOT_ODD_APART)
 
 #endif
 
@@ -157,25 +184,34 @@ CG_KERNEL void cg_dot_pairs(const int16_t *column, int32_t n, const cg_dot_args 
                             const int32_t *stream, const int32_t *end, int8_t *out, int32_t stride)
 {
 #ifdef CG_DSP_ASM
-    if (a->is_signed != 0) {
-        if (n == 3) {
-            cg_dot3_signed_asm(column, stream, end, out, stride, a->groups);
-        } else if (n == 2) {
-            cg_dot2_signed_asm(column, stream, end, out, stride, a->groups);
-        } else {
-            cg_dot1_signed_asm(column, stream, end, out, stride, a->groups);
-        }
-    } else if (n == 3) {
-        cg_dot3_relu_asm(column, stream, end, out, stride, a->groups);
-    } else if (n == 2) {
-        cg_dot2_relu_asm(column, stream, end, out, stride, a->groups);
+    if (a->is_apart != 0 && a->is_signed != 0) {
+        cg_dot_apart_signed(column, n, stream, end, out, stride, a->groups);
+    } else if (a->is_apart != 0) {
+        cg_dot_apart_relu(column, n, stream, end, out, stride, a->groups);
+    } else if (a->is_signed != 0) {
+        cg_dot_signed(column, n, stream, end, out, stride, a->groups);
     } else {
-        cg_dot1_relu_asm(column, stream, end, out, stride, a->groups);
+        cg_dot_relu(column, n, stream, end, out, stride, a->groups);
     }
 #else
     for (; stream != end; stream += cg_dot_pair_words(a), out += 2) {
         cg_dot_pair(column, n, a, stream, 2, out, stride);
     }
+#endif
+}
+
+/* The last channel of an odd number, whose pair's other one nobody wants. */
+CG_KERNEL void cg_dot_last(const int16_t *column, int32_t n, const cg_dot_args *a,
+                           const int32_t *stream, int8_t *out, int32_t stride)
+{
+#ifdef CG_DSP_ASM
+    int8_t codes[2 * CG_COLUMN_PIXELS];
+    cg_dot_pairs(column, n, a, stream, stream + cg_dot_pair_words(a), codes, 2);
+    for (int32_t i = 0; i < n; i++) {
+        out[i * stride] = codes[2 * i];
+    }
+#else
+    cg_dot_pair(column, n, a, stream, 1, out, stride);
 #endif
 }
 
@@ -190,7 +226,7 @@ CG_KERNEL void cg_dot(const int16_t *column, int32_t n, const cg_dot_args *a, in
         cg_dot_pairs(column, n, a, first, end, out + c0, stride);
     }
     if ((c1 & 1) != 0) {
-        cg_dot_pair(column, n, a, end, 1, out + c1 - 1, stride);
+        cg_dot_last(column, n, a, end, out + c1 - 1, stride);
     }
 }
 

@@ -39,6 +39,15 @@ CONVOLUTIONS: list[dict[str, Any]] = [
 ]
 """What decides between the ways through the kernel: channels, groups, pixels, borders, clamps."""
 
+APART: list[dict[str, Any]] = [
+    {"in_shape": (1, 3, 3, 4), "filters": (3, 1, 1, 4), "weights": -128, "activation": "RELU"},
+    {"in_shape": (1, 5, 4, 12), "filters": (5, 3, 3, 12), "least_weight": -128},
+    {"in_shape": (1, 4, 5, 20), "filters": (4, 1, 1, 20), "least_weight": -128},
+    {"in_shape": (1, 6, 5, 8), "filters": (6, 3, 3, 8), "least_weight": -128, "activation": "RELU"},
+    {"in_shape": (1, 1, 4, 600), "filters": (3, 1, 1, 600), "weights": 127, "scale_out": 9.0},
+]
+"""Convolutions whose weights are kept apart."""
+
 DEPTHWISE: list[dict[str, Any]] = [
     {"in_shape": (1, 5, 2, 8), "activation": "RELU", "zero_points": (-128, -128)},
     {"in_shape": (2, 6, 9, 4), "zero_points": (9, -128), "activation": "RELU"},
@@ -55,6 +64,8 @@ DEPTHWISE: list[dict[str, Any]] = [
     {"in_shape": (1, 9, 9, 4), "kernel": (5, 5), "stride": (2, 1)},
     {"in_shape": (1, 11, 9, 4), "kernel": (5, 5), "dilation": (2, 1)},
     {"in_shape": (1, 20, 9, 1), "kernel": (10, 8), "multiplier": 8, "stride": (2, 2)},
+    {"activation": "RELU", "zero_points": (3, -128), "scale_out": 4e-4},
+    {"activation": "RELU6", "zero_points": (3, -128), "scale_out": 4e-4, "stride": (2, 2)},
 ]
 
 DENSE: list[dict[str, Any]] = [
@@ -64,6 +75,9 @@ DENSE: list[dict[str, Any]] = [
     {"in_shape": (3, 50), "units": 6, "per_channel": True},
     {"in_shape": (4, 33), "units": 3, "activation": "RELU6"},
     {"in_shape": (2, 36), "units": 10, "per_channel": True, "activation": "RELU"},
+    {"in_shape": (2, 36), "units": 7, "weights": -128},
+    {"in_shape": (1, 1200), "units": 5, "least_weight": -128, "scale_out": 4.0},
+    {"in_shape": (2, 1100), "units": 6, "per_channel": True, "weights": -128, "scale_out": 9.0},
 ]
 
 
@@ -97,7 +111,7 @@ def test_convolutions(
     board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
 ) -> None:
     others = [*test_conv_2d.CORNERS, *test_conv_2d.GRID]
-    chosen = [*CONVOLUTIONS, *sample(others, 3)]
+    chosen = [*CONVOLUTIONS, *APART, *sample(others, 3)]
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
     with_dsp(cases, board, tmp_path, rng)
 
@@ -122,7 +136,9 @@ def test_dense_layers(
     sample: Callable[[Any, int], Any],
 ) -> None:
     chosen = [*DENSE, *sample(test_fully_connected.CONFIGS, 3)]
-    cases = {f"{i} {c}": dense_model(rng, least_weight=-127, **c) for i, c in enumerate(chosen)}
+    cases = {
+        f"{i} {c}": dense_model(rng, **{"least_weight": -127, **c}) for i, c in enumerate(chosen)
+    }
     with_dsp(cases, board, tmp_path, rng, memory)
 
 
@@ -131,11 +147,11 @@ def test_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
         {"in_shape": (1, 6, 6, 8), "filters": (6, 3, 3, 4)},
         {"bias": 2**31 - 1, "zero_points": (5, -128)},
         {"scale_out": 1e-3},
-        {"in_shape": (1, 5, 5, 8), "filters": (4, 3, 3, 8), "weights": -128},
     ]
-    for config in (*CONVOLUTIONS, *left):
-        packed = any("_dsp_" in kernel for kernel in kernels_of(conv_model(rng, **config)))
-        assert packed == (config not in left), config
+    for config in (*CONVOLUTIONS, *APART, *left):
+        kernels = kernels_of(conv_model(rng, **config))
+        assert any("_dsp_" in kernel for kernel in kernels) == (config not in left), config
+        assert any("_apart_dsp_" in kernel for kernel in kernels) == (config in APART), config
 
 
 def test_depthwise_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
@@ -147,13 +163,12 @@ def test_depthwise_convolutions_without_a_packed_form(rng: np.random.Generator) 
 
 def test_dense_layers_without_a_packed_form(rng: np.random.Generator) -> None:
     left: list[dict[str, Any]] = [
-        {"weights": -128},
         {"weight_zero": 5},
-        {"bias": 2**24},
+        {"bias": 2**27},
         {"scale_out": 1e-6},
     ]
     for config in (*DENSE, *left):
-        model = dense_model(rng, least_weight=-127, **config)
+        model = dense_model(rng, **{"least_weight": -127, **config})
         packed = any("_dsp_" in kernel for kernel in kernels_of(model))
         assert packed == (config not in left), config
 

@@ -92,8 +92,9 @@ def test_largest_sum_is_reached_and_not_exceeded(rng: np.random.Generator) -> No
         (2.0**-28, 2**29, 2**29 + 1000, Scaling(0, 8, 9)),
         (0.9, 2**20, 2**21, Scaling(0, 8, 127)),
         (0.0, -(2**30), 2**30, Scaling(0, 8, 7)),
-        (0.9, -1000, 1000, None),
-        (2.0, -1000, 1000, None),
+        (0.9, -1000, 1000, Scaling(round(0.9 * 2**31), 0, 7)),
+        (2.0, -1000, 1000, Scaling(1 << 30, -2, 7)),
+        (8.0, -1000, 1000, None),
         (2.0**-25, -1000, 2**29, None),
         (FACTOR, -1000, 2**30, None),
         (FACTOR, -1000, 2**31, None),
@@ -108,14 +109,35 @@ def test_conditions_on_pairs() -> None:
     ones = np.ones((2, 4), np.int64)
     assert pair_stream(layer(ones)) is not None
     assert pair_stream(layer(ones * -127, np.array([2**12, 0]))) is not None
-    assert pair_stream(layer(ones * -128)) is None
-    assert pair_stream(layer(ones * 127, np.array([0, 2**23]), 0.75 * 2.0**-16)) is None
+    assert pair_stream(layer(ones, factor=0.9)) is None
+
+
+@pytest.mark.parametrize(("weight", "bias"), [(-128, 0), (127, 2**23)])
+def test_pairs_of_large_weights_or_sums_stand_apart(weight: int, bias: int) -> None:
+    given = layer(np.full((2, 4), weight), np.array([9, bias]), 0.75 * 2.0**-16)
+    stream = pair_stream(given)
+    assert stream is not None and stream.is_apart
+    assert list(stream.words[:2]) == list(given.sums.start)
+    assert np.array_equal(stream.words[2:4].copy().view(np.int8), np.full(8, weight))
 
 
 def test_conditions_on_quads() -> None:
     deep = np.full((3, 20000), -128, np.int64)
     assert quad_stream(layer(deep, factor=2.0**-22)) is not None
     assert quad_stream(layer(deep, np.array([0, 2**28, 0]), 2.0**-22)) is None
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.75, 1.0, 3.0, 7.913])
+def test_taps_with_factors_from_one_half_round_once(factor: float) -> None:
+    """The weights are scaled so that the first rounding is the only one."""
+    weights = np.array([[3, -2, 1, 0, 5, 7, -9, 2, 4]])
+    assert stream_3x3(layer(weights, factor=factor)) is None
+    stream = stream_3x3(layer(weights, factor=factor, act_min=7))
+    assert stream is not None
+    *_, start, multiplier, summands, shift = (int(word) for word in stream.words)
+    scale = start // (3 * weights.sum())
+    codes = [((scale * total * multiplier >> 32) + summands) >> shift for total in range(200)]
+    assert codes == [int(np.floor(total * factor + 0.5)) + 7 for total in range(200)]
 
 
 @pytest.mark.parametrize(
@@ -167,8 +189,8 @@ def test_fours_of_outputs(rng: np.random.Generator) -> None:
     given = random_layer(rng, channels=5, inputs=6)
     packed = dense_stream(given)
     assert packed is not None
-    stream, constants = packed
-    assert len(constants) == 12
+    stream, constants = packed.words, packed.constants
+    assert len(constants) == 12 and not packed.is_apart
     fours = stream.reshape(2, 4 + 2 * 4)
     halves = (
         fours[:, 4:].copy().view(np.int16).reshape(2, 2, 2, 2, 2)
@@ -184,6 +206,8 @@ def test_fours_of_outputs(rng: np.random.Generator) -> None:
 def test_conditions_on_fours() -> None:
     ones = np.ones((3, 4), np.int64)
     assert dense_stream(layer(ones)) is not None
-    assert dense_stream(layer(ones * -128)) is None
-    assert dense_stream(layer(ones, np.array([2**23, 0, 0]))) is None
+    for large in (layer(ones * -128), layer(ones, np.array([2**23, 0, 0]))):
+        packed = dense_stream(large)
+        assert packed is not None and packed.is_apart
+    assert dense_stream(layer(ones, np.array([2**27, 0, 0]))) is None
     assert dense_stream(layer(ones, factor=2.0**-20)) is None

@@ -32,6 +32,7 @@ def conv_model(
     zero_scales: int = 0,
     scale_out: float = 0.5,
     weights: int | None = None,
+    least_weight: int = -127,
     constant: bool = True,
 ) -> bytes:
     """A model of one convolution; the first `zero_scales` filters have the scale 0."""
@@ -40,7 +41,10 @@ def conv_model(
     x = builder.tensor(in_shape, scale=INPUT_SCALE, zero_point=zero_points[0])
     scales = rng.uniform(0.002, 0.02, channels if per_channel else 1)
     scales[:zero_scales] = 0
-    values = rng.integers(-127, 128, filters) if weights is None else np.full(filters, weights)
+    values = (
+        rng.integers(least_weight, 128, filters) if weights is None else np.full(filters, weights)
+    )
+    values[:, 0, 0, 0] = least_weight if weights is None else weights
     w = builder.tensor(filters, scale=scales, data=values if constant else None)
     inputs = [x, w, *add_bias(builder, rng, bias, scales, channels)]
     out = [
