@@ -8,120 +8,33 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from codegen import __version__, boards
 from codegen.board_schema import Board
+from codegen.cli_options import (
+    BATCH,
+    BOARD,
+    JSON,
+    MODEL,
+    PATH,
+    SHAPE,
+    build_options,
+    planner_options,
+)
 from codegen.errors import CodegenError
 from codegen.graph import Model
-from codegen.importer import load_model
+from codegen.importer import InputShape, load_model, open_inputs
 from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
 from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.plan import PlanOptions
-from codegen.planner import arena, order
-from codegen.planner.memory_modes import MODES
-from codegen.target import Kernels, Reference
-
-if TYPE_CHECKING:
-    pass
 
 if TYPE_CHECKING:
     from codegen.verify.trace import Simulated
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-PATH = click.Path(readable=False, path_type=Path)
-"""A path that our own messages speak of: what cannot be read ends in one line, as all errors do."""
-MODEL = click.argument("model_path", metavar="MODEL.tflite", type=PATH)
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
-BATCH = click.option(
-    "--batch",
-    type=click.IntRange(min=1),
-    help="Batch size for a model that leaves it open.  [default: 1]",
-)
-BOARD = click.option(
-    "--board", "board_name", required=True, help="A board by name (boards list) or a .toml file."
-)
-
-
-def _with(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
-    """The command with options, which its help lists in this order."""
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def planner_options(command: Command) -> Command:
-    """What may be asked of the planner."""
-    options = (
-        click.option(
-            "--io-buffers",
-            type=click.Choice(["arena", "caller"]),
-            default="arena",
-            show_default=True,
-            help="Whose memory inputs and outputs lie in.",
-        ),
-        click.option("--keep-input", is_flag=True, help="run() leaves the inputs as they are."),
-        click.option(
-            "--order",
-            "order_name",
-            type=click.Choice(["auto", *order.STRATEGIES]),
-            default="auto",
-            show_default=True,
-            help="Execution order.",
-        ),
-        click.option(
-            "--arena",
-            "arena_name",
-            type=click.Choice(["auto", *arena.STRATEGIES]),
-            default="auto",
-            show_default=True,
-            help="How offsets in the arena are found.",
-        ),
-        click.option(
-            "--memory",
-            type=click.Choice(list(MODES)),
-            default="balanced",
-            show_default=True,
-            help="Least memory, the fastest kernels within 10 % of it, or the fastest that fit.",
-        ),
-        click.option(
-            "--kernels",
-            type=click.Choice(["auto", *(family.value for family in Kernels)]),
-            default="auto",
-            show_default=True,
-            help="Instructions that kernels are written for; auto: what the board's core has.",
-        ),
-        click.option(
-            "--reference",
-            type=click.Choice([runtime.value for runtime in Reference]),
-            default="litert",
-            show_default=True,
-            help="The runtime whose results to give to the last bit: LiteRT or TFLite Micro.",
-        ),
-    )
-    return _with(command, options)
-
-
-def build_options(command: Command) -> Command:
-    """The options that shape the generated code, the same for build and verify."""
-    command = planner_options(command)
-    options = (
-        click.option("--name", help="Prefix of all symbols and files.  [default: the file's name]"),
-        BATCH,
-        click.option(
-            "--io",
-            type=click.Choice(["model", "int8"]),
-            default="model",
-            show_default=True,
-            help="int8: drop QUANTIZE and DEQUANTIZE at the border.",
-        ),
-    )
-    return _with(command, options)
 
 
 class _Failure(click.ClickException):
@@ -158,7 +71,12 @@ def build_command(
     model_path: Path, board_name: str, output: Path, force: bool, as_json: bool, **options: Any
 ) -> None:
     """Write the C99 files for a model on a board."""
-    result = _build(_load(model_path, options), model_path, boards.load_board(board_name), options)
+    result = _build(
+        _load(model_path, options["batch"], options["shapes"]),
+        model_path,
+        boards.load_board(board_name),
+        options,
+    )
     write_directory(output, result.files, force=force)
     if as_json:
         click.echo(json.dumps(result.summary(), indent=2))
@@ -224,7 +142,10 @@ def verify_command(
     """Compile and run the C code and compare every byte with the TFLite interpreter."""
     from codegen.verify.run import VerifyRequest, verify
 
-    model, board = _load(model_path, options), boards.load_board(board_name)
+    model, board = (
+        _load(model_path, options["batch"], options["shapes"]),
+        boards.load_board(board_name),
+    )
     request = VerifyRequest(samples, seed, npz, target, sanitize)
     with _progress() as progress:
         result = verify(
@@ -273,7 +194,10 @@ def bench_command(
     from codegen.bench.comparison import comparison_lines, load_figures, ratios
     from codegen.bench.run import bench
 
-    model, board = _load(model_path, options), boards.load_board(board_name)
+    model, board = (
+        _load(model_path, options["batch"], options["shapes"]),
+        boards.load_board(board_name),
+    )
     figures = load_figures(saved) if saved else {}
     with _progress() as progress:
         result = bench(model_path, _build(model, model_path, board, options), progress)
@@ -302,6 +226,7 @@ def bench_command(
     help="For a board with an NPU: latency by scratchpad size, such as scratchpad=16k..512k.",
 )
 @BATCH
+@SHAPE
 @planner_options
 @JSON
 def plan_command(
@@ -318,7 +243,10 @@ def plan_command(
     """
     from codegen.planning import plan_model, svg
 
-    model, board = _load(model_path, options), boards.load_board(board_name)
+    model, board = (
+        _load(model_path, options["batch"], options["shapes"]),
+        boards.load_board(board_name),
+    )
     if board.npu is not None or sweep_range is not None:
         picture, text = _plan_schedule(model, board, _plan_options(options), sweep_range, as_json)
         if svg_path is not None:
@@ -365,9 +293,14 @@ def _plan_schedule(
 @MODEL
 @click.option("--board", "board_name", help="Show too which engine of this board runs what.")
 @BATCH
+@SHAPE
 @JSON
 def inspect_command(
-    model_path: Path, board_name: str | None, batch: int | None, as_json: bool
+    model_path: Path,
+    board_name: str | None,
+    batch: int | None,
+    shapes: tuple[InputShape, ...],
+    as_json: bool,
 ) -> None:
     """Show what is in a model and what it costs."""
     from codegen.engine_table import engine_dict, engine_lines, engine_rows
@@ -375,7 +308,7 @@ def inspect_command(
     from codegen.planning import concatenations
     from codegen.support import unsupported_operators
 
-    model = load_model(model_path, batch=batch)
+    model = _load(model_path, batch, shapes)
     board = boards.load_board(board_name) if board_name else None
     refused = unsupported_operators(model)
     report = inspect_model(model, model_path.stem, refused, concatenations(model))
@@ -447,8 +380,19 @@ def boards_check(context: click.Context, /, path: Path) -> None:
     click.echo(f"{path}: a valid board profile")
 
 
-def _load(path: Path, options: dict[str, Any]) -> Model:
-    return load_model(path, batch=options["batch"])
+def _load(path: Path, batch: int | None, shapes: Sequence[InputShape]) -> Model:
+    """The model with the shapes that are asked for; a note for every size that still is open."""
+    if batch is not None and shapes:
+        raise click.UsageError("--shape has the batch among its sizes; leave --batch out")
+    model = load_model(path, batch=batch, shapes=shapes)
+    for tensor in open_inputs(model.main):
+        axes = ", ".join(map(str, tensor.free_dims))
+        click.echo(
+            f"note: the file leaves axis {axes} of input {tensor.label} open; it is taken as "
+            f"{tensor.describe()}, and --shape gives other sizes",
+            err=True,
+        )
+    return model
 
 
 def _plan_options(options: dict[str, Any]) -> PlanOptions:

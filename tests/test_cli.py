@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from codegen import __version__, cli, output
 from codegen.boards import list_boards
 from codegen.memory_map import memory_map
+from codegen.planner import arena, order
 from tests import paths
 from tests.emit.programs import make_build, two_convolutions
 from tests.planner.test_order_build import branches
@@ -266,7 +267,7 @@ def test_buffers_of_the_caller_and_kept_input(net: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("kind", ["order", "arena"])
 def test_strategies_by_name(kind: str, net: Path, out: Path) -> None:
-    strategies = {"order": cli.order.STRATEGIES, "arena": cli.arena.STRATEGIES}[kind]
+    strategies = {"order": order.STRATEGIES, "arena": arena.STRATEGIES}[kind]
     for name in strategies:
         result = run(
             "build", net, "--board=host", "-o", out, "--force", "--json", f"--{kind}", name

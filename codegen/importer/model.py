@@ -23,6 +23,7 @@ from codegen.importer.operators import (
     read_node,
     subgraph_references,
 )
+from codegen.importer.shapes import InputShape, pin_inputs
 from codegen.importer.tensors import Buffers, is_too_large, read_buffers, read_tensor
 
 _IDENTIFIER = b"TFL3"
@@ -38,24 +39,26 @@ class _File:
     buffers: Buffers
 
 
-def load_model(path: Path, *, batch: int | None = None) -> Model:
+def load_model(path: Path, *, batch: int | None = None, shapes: Sequence[InputShape] = ()) -> Model:
     """Read a .tflite file; see `parse_model`.
 
     Raises:
         InvalidModel: also if the file cannot be read. The message starts with the path.
-        Unsupported: if `batch` cannot be set.
+        Unsupported: if `batch` or `shapes` cannot be set.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InvalidModel(f"{path}: cannot be read: {error.strerror}") from None
     try:
-        return parse_model(data, batch=batch)
+        return parse_model(data, batch=batch, shapes=shapes)
     except InvalidModel as error:
         raise InvalidModel(f"{path}: {error}") from None
 
 
-def parse_model(data: bytes, *, batch: int | None = None) -> Model:
+def parse_model(
+    data: bytes, *, batch: int | None = None, shapes: Sequence[InputShape] = ()
+) -> Model:
     """Make the graph of a .tflite file from its bytes, believing nothing in them.
 
     Every operator and type of the schema is imported, whether code can be written for it or not.
@@ -64,10 +67,12 @@ def parse_model(data: bytes, *, batch: int | None = None) -> Model:
         data: the file.
         batch: the size of the first dimension wherever the file leaves it open; None keeps the
             file's placeholder, which converters set to 1.
+        shapes: sizes for inputs that leave more than the batch open, the batch among them. What
+            follows from them inside is found later, by passes/settle_shapes.
 
     Raises:
         InvalidModel: if the file is damaged or contradicts itself.
-        Unsupported: if `batch` is given and the file fixes another one.
+        Unsupported: if the file fixes another batch or another shape than is asked for.
     """
     model = _open(data)
     codes = tuple(read_code(table) for table in tables(model, "OperatorCodes", "operator code"))
@@ -77,9 +82,11 @@ def parse_model(data: bytes, *, batch: int | None = None) -> Model:
     graphs = [_read_graph(index, table, shared) for index, table in enumerate(_subgraphs(model))]
     _check_calls(graphs)
     _check_signatures(model, graphs)
-    pinned = tuple(_pin_batch(graph, batch, is_main=graph is graphs[0]) for graph in graphs)
+    pinned = [_pin_batch(graph, batch, is_main=graph is graphs[0]) for graph in graphs]
+    if shapes:
+        pinned[0] = pin_inputs(graphs[0], shapes)
     return Model(
-        graphs=pinned,
+        graphs=tuple(pinned),
         description=text(model.Description()),
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),

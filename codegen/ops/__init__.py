@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from codegen.errors import CodegenError, Unsupported
+from codegen.errors import CodegenError, InvalidModel, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.twins import with_twins
@@ -73,6 +73,10 @@ def lower_all(graph: Graph, nodes: Sequence[Node], target: Target) -> dict[int, 
         except Unsupported as error:
             first = first or error
             refused.append(node)
+        except InvalidModel:
+            # What a refused operator makes may be unknown, and so what follows from it.
+            if first is None:
+                raise
     if first is not None:
         raise Unsupported(f"{first}{_others(refused[1:])}") from None
     return lowered

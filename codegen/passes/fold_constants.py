@@ -25,6 +25,7 @@ from codegen.ops.transpose import permutation
 from codegen.passes.fold_arithmetic import ARITHMETIC
 from codegen.passes.fold_moves import MOVES
 from codegen.passes.rewrite import Array, Evaluate, for_each_node, with_tensor, without
+from codegen.passes.settle_shapes import leaves_shapes_open, settle, with_settled_inputs
 
 _BEYOND_KERNELS = frozenset(("QUANTIZE", "DEQUANTIZE", *ARITHMETIC))
 """Evaluated for more types than there are kernels for; what they do not know they leave."""
@@ -33,10 +34,19 @@ _BEYOND_KERNELS = frozenset(("QUANTIZE", "DEQUANTIZE", *ARITHMETIC))
 def fold_constants(graph: Graph) -> Graph:
     """Replace the outputs of every foldable node by constants.
 
+    Sizes that the file leaves open are settled on the way, as shapes decide what is constant and
+    constants decide shapes.
+
     Raises:
         InvalidModel: for a foldable node that contradicts itself, as lowering it would.
     """
+    if leaves_shapes_open(graph):
+        return for_each_node(with_settled_inputs(graph), _settle_and_fold)
     return for_each_node(graph, _fold)
+
+
+def _settle_and_fold(graph: Graph, node: Node) -> Graph:
+    return _fold(settle(graph, node), node)
 
 
 def _is_supported(context: OpContext) -> bool:
