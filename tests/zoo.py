@@ -372,7 +372,11 @@ def _recurrent(chain: _Chain, x: int) -> int:
     ):
         real = chain.op("DEQUANTIZE", [source], chain.builder.tensor(dims, "float32"))
         _lstm(chain, kind, real, dims, "float32")
+    filtered = _svdf(chain, rows, "int8")
+    _svdf(chain, real, "float32")
     y = chain.op("RESHAPE", [y, chain.constant(shape)], chain.result(shape))
+    filtered = chain.op("RESHAPE", [filtered, chain.constant(shape)], chain.result(shape))
+    y = chain.op("MAXIMUM", [y, filtered], chain.result(shape))
     return chain.op("MAXIMUM", [x, y], chain.result(shape))
 
 
@@ -397,6 +401,18 @@ def _lstm(chain: _Chain, kind: str, x: int, shape: Sequence[int], dtype: str) ->
     options: dict[str, OptionValue] = {"fused_activation_function": "TANH", "cell_clip": 10.0}
     builder.op(kind, inputs, [y], intermediates=() if real else hidden, **options)
     return y
+
+
+def _svdf(chain: _Chain, x: int, dtype: str) -> int:
+    """[32,6] -> [32,6] by two filters per unit with a memory of three, int8 weights."""
+    builder, rng, real = chain.builder, chain.rng, dtype == "float32"
+    features = builder.tensor((12, 6), "int8", 0.01, 0, data=rng.integers(-127, 128, (12, 6)))
+    weights = rng.integers(-127, 128, (12, 3))
+    time = builder.tensor((12, 3), *(("int8", 0.01) if real else ("int16", 5e-3)), data=weights)
+    state = builder.tensor((32, 36), *(("float32",) if real else ("int16", 2e-3)), is_variable=True)
+    y = builder.tensor((32, 6), *(("float32",) if real else ("int8", 0.05, -3)))
+    options: dict[str, OptionValue] = {"rank": 2, "fused_activation_function": "RELU"}
+    return chain.op("SVDF", [x, features, time, -1, state], y, **options)
 
 
 def _head(chain: _Chain, x: int) -> int:

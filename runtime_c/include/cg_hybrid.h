@@ -67,6 +67,17 @@ CG_KERNEL void cg_encode(const cg_codes *k, int32_t low, const cg_f32 *x, int8_t
     }
 }
 
+/* Quantises one vector. */
+CG_KERNEL cg_codes cg_encode_vector(const cg_f32 *x, int32_t count, int32_t asymmetric,
+                                    int8_t *codes)
+{
+    const cg_extent zero = {0.0f, 0.0f};
+    const cg_extent e = cg_extended(zero, x, count);
+    const cg_codes k = asymmetric != 0 ? cg_asymmetric_codes(e) : cg_symmetric_codes(e);
+    cg_encode(&k, asymmetric != 0 ? -128 : -127, x, codes, count);
+    return k;
+}
+
 /* Quantises a whole map; its codes lie densely, row by row. */
 CG_KERNEL cg_codes cg_encode_map(const cg_src *x, int32_t height, int32_t width, int32_t channels,
                                  int asymmetric, int8_t *codes)

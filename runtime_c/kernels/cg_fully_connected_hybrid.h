@@ -32,10 +32,7 @@ CG_KERNEL void cg_fully_connected_hybrid_vector(const cg_fully_connected_hybrid_
                                                 const cg_f32 *in, int8_t *codes, cg_f32 *out,
                                                 int32_t c0, int32_t c1)
 {
-    const cg_extent zero = {0.0f, 0.0f};
-    const cg_extent e = cg_extended(zero, in, a->depth);
-    const cg_codes k = a->asymmetric != 0 ? cg_asymmetric_codes(e) : cg_symmetric_codes(e);
-    cg_encode(&k, a->asymmetric != 0 ? -128 : -127, in, codes, a->depth);
+    const cg_codes k = cg_encode_vector(in, a->depth, a->asymmetric, codes);
     for (int32_t c = c0; c < c1; c++) {
         const int8_t *w = a->weights + (ptrdiff_t)c * a->depth;
         const int32_t sum = cg_fully_connected_hybrid_dot(codes, k.zero_point, w, a->depth);
