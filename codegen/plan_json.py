@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from codegen.board_schema import Board
+from codegen.npu.cache import cached_memories
 from codegen.npu.steps import WEIGHTS
 from codegen.npu.weights import block_bytes
 from codegen.ops.base import Access, RowMap
@@ -114,8 +116,18 @@ def _scratchpad(plan: Plan) -> dict[str, Any]:
             "queue": dma.queue,
             "ranks": dma.ranks,
             "max_length": dma.max_length or 2**31 - 1,
+            "cache": _cache(plan.board),
         }
     }
+
+
+def _cache(board: Board) -> dict[str, Any] | None:
+    """What transfers do not see through: the cache, and whose bytes it holds."""
+    names = [memory.name for memory in cached_memories(board)]
+    if board.cache is None or not names:
+        return None
+    caller = board.placement.arena[0] in names
+    return {"line": board.cache.line, "memories": names, "caller": caller}
 
 
 def _layer(layer: Layer, outputs: list[int]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.board_schema import Board
+from codegen.board_schema import Board, Memory
 from codegen.npu.network import Network, Step
 from codegen.npu.program import Transfer, Way
 from codegen.npu.roll import Node
@@ -18,19 +18,26 @@ from codegen.npu.steps import cache_node
 from codegen.plan import Buffer, Home
 
 
+def cached_memories(board: Board) -> list[Memory]:
+    """The RAM that the CPU sees through a cache; a write-through one is treated like the others.
+
+    What lies in flash never changes, so that its cache is of no concern.
+    """
+    return [m for m in board.memories if m.cacheable and m.kind == "ram"]
+
+
 class CacheKeeper:
     """Follows the run of a program and says what has to be done; all calls in order of the run."""
 
     def __init__(self, board: Board, net: Network, buffers: Sequence[Buffer]) -> None:
-        cached = board.cache is not None and board.cache.write_back
         self._line = board.cache.line if board.cache else 1
-        memories = {m.name for m in board.memories if m.cacheable and cached}
+        memories = {m.name for m in cached_memories(board)}
         self._buffers = {b.name: b for b in buffers}
         self._of = {
             t: b
             for b in buffers
             for t in b.tensors
-            if b.memory in memories or (memories and b.home is not Home.ARENA)
+            if (b.memory or board.placement.arena[0]) in memories
         }
         by_npu = {s.writes[0] for s in net.steps if s.work is not None}
         stored = {t for t in by_npu if t in self._of}

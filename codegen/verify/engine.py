@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from codegen.board_schema import SCRATCHPAD, Board
 from codegen.emit.files import environment
+from codegen.npu.cache import cached_memories
 from codegen.pipeline import Build
 from codegen.plan import Layer
 from codegen.verify.sources import EngineSources
@@ -42,7 +43,6 @@ def _board_header(board: Board) -> str:
     rates = {(p.source, p.destination): p.bytes_per_cycle for p in board.dma.paths}
     cap = board.dma.bytes_per_cycle or float("inf")
     names = [m.name for m in board.memories]
-    cached = board.cache is not None and board.cache.write_back
     return _render(
         "cg_sim_board.h.j2",
         dma=board.dma,
@@ -53,7 +53,7 @@ def _board_header(board: Board) -> str:
         max_stride=board.dma.max_stride or _UNLIMITED,
         loads=[min(cap, rates.get((name, SCRATCHPAD), 0)) for name in names],
         stores=[min(cap, rates.get((SCRATCHPAD, name), 0)) for name in names],
-        cacheable=[int(cached and m.cacheable) for m in board.memories],
+        cacheable=[int(m in cached_memories(board)) for m in board.memories],
     )
 
 

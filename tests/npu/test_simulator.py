@@ -88,7 +88,7 @@ def test_weights_are_streamed_when_they_do_not_fit(
     assert sum(t.copy.bytes for t in loads if t.tensor >= 0) == 6 * 6 * 96
 
 
-def _engines_in_turn(rng: np.random.Generator) -> bytes:
+def engines_in_turn(rng: np.random.Generator) -> bytes:
     """RELU on the NPU, an ADD that the CPU has to do, RELU again; all results are outputs."""
     builder = ModelBuilder()
     shape = (1, 9, 7, 5)
@@ -100,11 +100,11 @@ def _engines_in_turn(rng: np.random.Generator) -> bytes:
     return builder.build([x], [a, b, y])
 
 
-def test_cache_and_engines_in_turn(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_cache_andengines_in_turn(tmp_path: Path, rng: np.random.Generator) -> None:
     """Behind a write-back cache, under the sanitizers: whole lines are ours, nothing is stale."""
     cases = {
         "one operator": conv_model(rng, in_shape=(1, 5, 5, 3), filters=(7, 3, 3, 3)),
-        "engines in turn": _engines_in_turn(rng),
+        "engines in turn": engines_in_turn(rng),
     }
     assert_equal(cases, tmp_path, rng, samples=1, board="npu-256k", sanitize=True)
 

@@ -55,9 +55,13 @@ def _memory(index: Index, memory: Memory) -> int:
 
 
 def _size(index: Index, buffer: Buffer) -> int:
-    """Bytes of what lies in the buffer; more may be kept for it."""
+    """Bytes of what lies in the buffer, whole lines behind a cache; more may be kept for it."""
     held = [index.tensors[t] for t in buffer.tensors]
-    return min(buffer.size, max((t.offset + t.bytes for t in held), default=buffer.size))
+    size = max((t.offset + t.bytes for t in held), default=buffer.size)
+    pad = index.document.scratchpad
+    if pad and pad.cache and buffer.memory in pad.cache.memories:
+        size = _round_up(size, pad.cache.line)
+    return min(buffer.size, size)
 
 
 def _round_up(size: int, alignment: int) -> int:

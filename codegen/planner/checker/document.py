@@ -272,14 +272,23 @@ class CacheStep(_Model):
     buffer: Name
 
 
+class DataCache(_Model):
+    """The cache between the CPU and these memories, and the caller's buffers if `caller`."""
+
+    line: Positive
+    memories: tuple[Name, ...]
+    caller: StrictBool
+
+
 class Scratchpad(_Model):
-    """What the program uses of the scratchpad, and what the DMA can do."""
+    """What the program uses of the scratchpad, what the DMA can do, and what it does not see."""
 
     size: Positive
     used: Count
     queue: Positive
     ranks: Positive
     max_length: Positive
+    cache: DataCache | None
 
 
 class Loop(_Model):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.planner.checker.cache import Cache
 from codegen.planner.checker.document import (
     CacheStep,
     Copy,
@@ -24,14 +25,11 @@ from codegen.planner.checker.document import (
     Window,
 )
 from codegen.planner.checker.index import Index
-from codegen.planner.checker.memory import TaggedMemory
+from codegen.planner.checker.memory import UNCERTAIN, UNDER_WAY, TaggedMemory
 
 Array = NDArray[np.int64]
 Env = Mapping[str, int]
 EngineStep = DmaStart | DmaWait | NpuStart | NpuWait | CacheStep
-
-UNDER_WAY = -(2**50)
-"""The tag of bytes that a transfer or a command is about to write."""
 
 
 @dataclass(eq=False)
@@ -55,9 +53,13 @@ class Engine:
     """DMA, NPU and scratchpad of one execution. `produce` notes which bytes of a tensor exist."""
 
     def __init__(
-        self, index: Index, memory: TaggedMemory, produce: Callable[[int, Array], Iterator[str]]
+        self,
+        index: Index,
+        memory: TaggedMemory,
+        cache: Cache,
+        produce: Callable[[int, Array], Iterator[str]],
     ) -> None:
-        self._index, self._memory, self._produce = index, memory, produce
+        self._index, self._memory, self._cache, self._produce = index, memory, cache, produce
         pad = index.document.scratchpad
         self._limits = pad
         self._tags = np.zeros(pad.used if pad else 0, np.int64)
@@ -76,6 +78,8 @@ class Engine:
             yield from self._command(step, env)
         elif isinstance(step, NpuWait):
             yield from self._finish()
+        else:
+            yield from self._cache.step(step)
 
     def at_end(self) -> Iterator[str]:
         """What is still under way behind the last layer."""
@@ -91,13 +95,12 @@ class Engine:
             yield f"{name}: its ticket should be {self._next}"
         self._next = ticket + 1
         yield from (f"{name}: {fault}" for fault in self._illegal(step.copy_))
-        space = self._memory.space(self._index.buffers[step.buffer])
-        base = self._memory.start(self._index.buffers[step.buffer])
+        buffer = self._index.buffers[step.buffer]
+        space, base = self._cache.memory(buffer), self._memory.start(buffer)
         memory = base + step.memory.at(env) + _positions(step.copy_, memory=True)
         pad = step.scratch.at(env) + _positions(step.copy_, memory=False)
-        size = self._index.buffers[step.buffer].size
-        if memory.min() < base or memory.max() >= base + size:
-            yield f"{name}: leaves buffer {step.buffer}, which has {size} bytes"
+        if memory.min() < base or memory.max() >= base + buffer.size:
+            yield f"{name}: leaves buffer {step.buffer}, which has {buffer.size} bytes"
             return
         if pad.min() < 0 or pad.max() >= self._tags.size:
             yield f"{name}: leaves the scratchpad's {self._tags.size} bytes"
@@ -105,6 +108,10 @@ class Engine:
         source, target = (self._tags[pad], space[memory]) if step.store else (space[memory], None)
         if (source == UNDER_WAY).any() or (source == 0).any():
             yield f"{name}: sends bytes that are not there yet"
+        if (source == UNCERTAIN).any():
+            yield f"{name}: sends bytes of {step.buffer} that the cache may not have written back"
+        if step.store and self._cache.is_dirty(buffer, memory):
+            yield f"{name}: stores to lines of {step.buffer} that the cache may write back over it"
         if step.store:
             if target is not None and (target == UNDER_WAY).any():
                 yield f"{name}: stores over bytes that another transfer writes"
@@ -146,7 +153,7 @@ class Engine:
         if flight is None:
             yield f"transfer {ticket} is waited for but not under way"
             return
-        space = self._memory.space(self._index.buffers[flight.buffer])
+        space = self._cache.memory(self._index.buffers[flight.buffer])
         source = self._tags[flight.pad] if flight.store else space[flight.memory]
         target = space[flight.memory] if flight.store else self._tags[flight.pad]
         if (source != flight.tags).any():

@@ -18,6 +18,12 @@ from codegen.planner.checker.index import Index
 from codegen.planner.checker.regions import Array, Region, Touch, space_of
 from codegen.planner.checker.structure import element_bytes
 
+UNDER_WAY = -(2**50)
+"""The tag of bytes that a transfer or a command is about to write."""
+
+UNCERTAIN = -(2**51)
+"""The tag of bytes in memory that a cache may or may not have written over."""
+
 
 class TaggedMemory:
     """The board's arenas, the caller's buffers and the constants, by their spaces' names."""
@@ -126,7 +132,11 @@ class TaggedMemory:
         return self._spaces[space_of(buffer)][start : start + place.bytes]
 
     def _describe(self, count: int, position: int, space: str, address: int, tag: int) -> str:
-        if tag < 0:
+        if tag == UNCERTAIN:
+            holder = "what the cache may not have written back"
+        elif tag == UNDER_WAY:
+            holder = "what a transfer is about to write"
+        elif tag < 0:
             holder = f"the scratch of layer {-tag - 1}"
         elif tag == 0:
             holder = "what nobody has written"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from codegen.planner.checker.cache import Cache
 from codegen.planner.checker.document import Kernel, Layer, Loop, RowTable, Share, Step
 from codegen.planner.checker.engine import Engine
 from codegen.planner.checker.index import Index, executed, layer_label
@@ -28,7 +29,8 @@ class Simulation:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._memory = TaggedMemory(index)
-        self._engine = Engine(index, self._memory, self._produce_bytes)
+        self._cache = Cache(index, self._memory)
+        self._engine = Engine(index, self._memory, self._cache, self._produce_bytes)
         self._produced: dict[int, Flags] = {}
         self._complete = {t for t in index.tensors if index.home(t) == "constant"}
         self._begins = [state.start for state in index.document.states]
@@ -126,6 +128,7 @@ class Simulation:
         scratch = index.buffers[kernel.scratch] if kernel.scratch is not None else None
         if scratch:
             memory.poison(scratch, kernel.scratch_bytes, position)
+            self._cache.written_scratch(scratch, kernel.scratch_bytes)
         for touch in reads:
             if damage := memory.damage(touch):
                 yield f"reads {index.label(touch.tensor)}: {damage}"
@@ -133,6 +136,7 @@ class Simulation:
         for touch in writes:
             yield from self._produce(touch)
             memory.write(touch)
+            self._cache.written(touch)
         for touch in writes:
             if damage := memory.damage(touch):
                 yield f"writes {index.label(touch.tensor)} over itself or another output: {damage}"
