@@ -52,11 +52,12 @@ def run_reference(
         tensor index of the main subgraph to value.
     """
     interpreter = make_interpreter(model, preserve_all=all_tensors)
+    clear = b"TFLite_Detection_PostProcess" in model
     results: list[list[Array]] = []
     inner: list[dict[int, Array]] = []
     for values in inputs:
         for _ in range(runs):
-            _invoke(interpreter, values)
+            _invoke(interpreter, values, clear)
         results.append(
             [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]
         )
@@ -94,10 +95,13 @@ def _allocated(model: bytes, kernels: OpResolverType, preserve_all: bool) -> Any
     return interpreter
 
 
-def _invoke(interpreter: Any, values: Sequence[Array]) -> None:
+def _invoke(interpreter: Any, values: Sequence[Array], clear: bool) -> None:
     details = interpreter.get_input_details()
     for detail, value in zip(details, values, strict=True):
         interpreter.set_tensor(detail["index"], np.asarray(value))
+    if clear:  # what the kernel leaves unwritten
+        for detail in interpreter.get_output_details():
+            interpreter.tensor(detail["index"])()[...] = 0
     interpreter.invoke()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from flatbuffers import flexbuffers
 
 from tests.tflite_builder import ModelBuilder, OptionValue
 
@@ -339,6 +340,52 @@ def _indices(chain: _Chain, x: int) -> int:
     return chain.op("RESHAPE", [values, own], chain.result(shape))
 
 
+def _detections(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape; 32 boxes of six values, which are their scores as well."""
+    builder, boxes, places = chain.builder, (1, 32, 6), 8
+    flat = chain.op("RESHAPE", [x, chain.constant(boxes)], chain.result(boxes))
+    real = chain.op("DEQUANTIZE", [flat], builder.tensor(boxes, "float32"))
+    codes = chain.op("QUANTIZE", [flat], builder.tensor(boxes, "uint8", 0.05, 125))
+    sizes = np.arange(1, 129).reshape(32, 4)
+    anchors = {
+        real: chain.constant(sizes / 128, "float32"),
+        codes: builder.tensor((32, 4), "uint8", 1 / 128, data=sizes),
+    }
+    y = x
+    for regular, encoded in enumerate(anchors):
+        found = [
+            builder.tensor(shape, "float32")
+            for shape in ((1, places, 4), (1, places), (1, places), (1,))
+        ]
+        options = _detection_options(max_detections=places, use_regular_nms=regular)
+        builder.op(
+            "CUSTOM",
+            [encoded, real, anchors[encoded]],
+            found,
+            custom_name="TFLite_Detection_PostProcess",
+            custom_options=options,
+        )
+        scores = chain.op("QUANTIZE", [found[2]], chain.result((1, places)))
+        column = chain.op(
+            "RESHAPE", [scores, chain.constant((1, places, 1))], chain.result((1, places, 1))
+        )
+        y = chain.op("MAXIMUM", [y, column], chain.result((1, 4, 8, 6)))
+    return y
+
+
+def _detection_options(**counts: int) -> bytes:
+    """Options for five classes, a background and boxes encoded by a tenth of their size."""
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        for name, count in {"num_classes": 5, "max_classes_per_detection": 1, **counts}.items():
+            builder.Int(name, count)
+        for name in ("y_scale", "x_scale", "h_scale", "w_scale"):
+            builder.Float(name, 10.0)
+        builder.Float("nms_score_threshold", 0.1)
+        builder.Float("nms_iou_threshold", 0.5)
+    return bytes(builder.Finish())
+
+
 def _memory(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> the same shape; two variables hold what the last two runs have seen."""
     builder, shape = chain.builder, (1, 4, 8, 6)
@@ -441,6 +488,7 @@ _PARTS = (
     _moves,
     _pixels,
     _indices,
+    _detections,
     _memory,
     _recurrent,
     _head,

@@ -36,8 +36,8 @@ def lower(context: OpContext) -> Lowered:
         InvalidModel: for a node that contradicts itself.
     """
     node = context.node
-    spec = registry().get(node.op)
-    if spec is None:
+    spec = registry().get(node.custom_name or node.op)
+    if spec is None or spec.custom != (node.op == "CUSTOM"):
         raise context.unsupported("this operator is not supported", _way_out(node))
     if node.version > spec.max_version:
         raise context.unsupported(

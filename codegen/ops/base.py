@@ -376,6 +376,7 @@ class OpSpec:
         lower: checks the node and returns its calls.
         types: of the data that it reads; indices, weights and biases have their own.
         notes: what else is supported and what is not, for docs/operators.md.
+        custom: whether files name it as a custom operator.
     """
 
     name: str
@@ -383,6 +384,7 @@ class OpSpec:
     lower: Callable[[OpContext], Lowered]
     types: tuple[DType, ...]
     notes: str
+    custom: bool = False
 
 
 def whole(tensor: Tensor, alias: Alias = Alias.NONE, rows: RowMap = SAME_ROW) -> Access:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from codegen.graph import Graph, Node
+from codegen.ops import detection_postprocess
 
 Shapes = list[tuple[int, ...]]
 
@@ -35,8 +36,13 @@ def _same(graph: Graph, node: Node) -> Shapes:
     return [graph.tensors[node.input(0)].shape]
 
 
+def _detections(graph: Graph, node: Node) -> Shapes:
+    return detection_postprocess.output_shapes(node)
+
+
 _RULES: Mapping[str, Callable[[Graph, Node], Shapes]] = {
     "DEQUANTIZE": _same,
     "LSTM": _lstm,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+    detection_postprocess.NAME: _detections,
 }

@@ -21,8 +21,19 @@ _UNKNOWN = "Didn't find op for builtin opcode"
 class Reference:
     """One interpreter that keeps every tensor of a run."""
 
-    def __init__(self, model: bytes, input_shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        model: bytes,
+        input_shapes: Sequence[tuple[int, ...]],
+        cleared: Sequence[int] = (),
+    ) -> None:
         """Load a model and give its inputs the shapes of the graph (a pinned batch).
+
+        Args:
+            model: the file.
+            input_shapes: of every input.
+            cleared: tensors that are set to 0 before every run, since what writes them may leave
+                a part of them as it is.
 
         Raises:
             ToolError: if the interpreter is not installed or refuses the model.
@@ -54,6 +65,7 @@ class Reference:
                 if tuple(detail["shape"]) != shape:
                     self._interpreter.resize_tensor_input(detail["index"], list(shape))
             self._interpreter.allocate_tensors()
+            self._cleared = cleared
         except (ValueError, RuntimeError) as error:
             raise ToolError(
                 f"the TFLite interpreter refuses this model, so nothing can be compared: {error}"
@@ -68,6 +80,8 @@ class Reference:
         try:
             for detail, value in zip(self._details, values, strict=True):
                 self._interpreter.set_tensor(detail["index"], value)
+            for index in self._cleared:
+                self._interpreter.tensor(index)()[...] = 0
             self._interpreter.invoke()
         except (ValueError, RuntimeError) as error:
             raise ToolError(f"the TFLite interpreter failed: {error}") from None
