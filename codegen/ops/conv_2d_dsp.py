@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -24,12 +25,14 @@ PIXELS = (1, 2, 3)
 """Output pixels of a column: the more, the faster, and the more scratch."""
 
 _GROUP = {1: 8, 2: 12, 3: 17}
+_LEAN_GROUP = 10
 _APART = 2
 _PAIR = {1: 26, 2: 36, 3: 46}
 _COLUMN = 90
 _ROW = 10
 _STRIP = 60
-"""Instructions per group of 4 inputs and pair of channels, and more where weights are kept apart;
+"""Instructions per group of 4 inputs and pair of channels: with a column of so many pixels, without
+one, and how many more where weights are kept apart;
 per pair, per column, per row of the filter in a column, and per row of a strip."""
 
 
@@ -74,17 +77,36 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
         inputs=(whole(x, Alias.ROW, view.h.rows),),
         outputs=(whole(y),),
     )
+    lean = _lean(call, groups, view)
     point = view.h.is_identity and view.w.is_identity and channels_in % 4 == 0
     if point:
         call = replace(call, kernel=f"cg_conv_2d_point_{family}", inputs=(whole(x, Alias.PIXEL),))
     border = 0 if point else _border_instructions(view, channels_in)
-    forms = [_with_column(call, groups, pixels, 0, border) for pixels in PIXELS]
+    forms = [lean]
+    forms += [_with_column(call, groups, pixels, 0, border) for pixels in PIXELS]
     if border and view.w.dilation == 1:
         strip = replace(call, kernel=f"cg_conv_2d_strip_{family}")
         last = (view.w.out - 1) * view.w.stride * channels_in
         strip_row = (last + row_inputs + 3) // 4 * 4
         forms.append(_with_column(strip, groups, PIXELS[-1], strip_row, 0))
     return tuple(forms)
+
+
+def _lean(call: Call, groups: int, view: Window) -> Call:
+    """The call without a column."""
+    taps, by_taps = view.h.kernel * view.w.kernel, call.inputs[0].map[3] % 4 == 0
+    *pixels, channels = call.outputs[0].map
+    window = 12 * taps if by_taps else 25 * groups
+    group = _LEAN_GROUP + (_APART if "apart" in call.kernel else 0)
+    pair = _PAIR[1] + groups * group + (7 * taps if by_taps else 0)
+    return replace(
+        call,
+        kernel=call.kernel.replace("conv_2d", "conv_2d_lean"),
+        header="cg_conv_2d_lean_dsp.h",
+        params=(*call.params, ("pixels", 1), ("strip_row", 0)),
+        scratch=8 * taps if by_taps else 4 * groups,
+        cost=math.prod(pixels) * (_COLUMN + window + -(-channels // 2) * pair),
+    )
 
 
 def _with_column(call: Call, groups: int, pixels: int, strip_row: int, border: int) -> Call:
@@ -99,12 +121,13 @@ def _with_column(call: Call, groups: int, pixels: int, strip_row: int, border: i
     group = _GROUP[pixels] + (_APART if "apart" in call.kernel else 0)
     column = _COLUMN + filter_h * _ROW + 4 * pixels * groups
     column += pairs * (_PAIR[pixels] + groups * group)
+    lines = 0 if call.inputs[0].map[3] % 4 == 0 else pixels * 4 * groups // filter_h
     strips = height * filter_h * (_STRIP + strip_row // 3) if strip_row else 0
     each = -(-height * width // pixels) * column + height * width * border + strips
     return replace(
         call,
         params=(*call.params, ("pixels", pixels), ("strip_row", strip_row)),
-        scratch=8 * pixels * groups + filter_h * strip_row,
+        scratch=8 * pixels * groups + (filter_h * strip_row or lines),
         cost=images * each,
     )
 
@@ -113,8 +136,8 @@ def _border_instructions(view: Window, channels_in: int) -> int:
     """What borders, and rows of a filter that are no whole groups, cost per pixel on average."""
     taps = view.h.kernel * view.w.kernel
     if channels_in % 4 == 0:
-        return 15 * taps if view.h.is_padded or view.w.is_padded else 0
-    return 20 * taps * channels_in
+        return 10 * taps if view.h.is_padded or view.w.is_padded else 0
+    return 40 * view.h.kernel + 2 * taps * channels_in
 
 
 def packed_layer(

@@ -13,7 +13,8 @@
  *
  * Names with "apart" are for weights in streams "apart" (cg_dot_dsp.h).
  *
- * scratch: the column, 8 bytes per group and pixel, then filter_h rows of strip_row bytes.
+ * scratch: the column, 8 bytes per group and pixel, then filter_h rows of strip_row bytes; or, for any
+ * window over pixels without whole groups, one filter row of every pixel.
  * Channels c0 and c1 of a range are even, or c1 is the last one.
  */
 #ifndef CG_CONV_2D_DSP_H
@@ -53,79 +54,110 @@ CG_KERNEL int32_t cg_conv_2d_dsp_row_groups(const cg_conv_2d_dsp_args *a)
     return (a->filter_w * a->channels_in + 3) / 4;
 }
 
-/* Whether every pixel's filter rows are runs of bytes inside the map, of whole words at that. */
-CG_KERNEL int cg_conv_2d_dsp_is_inner(const cg_conv_2d_dsp_args *a, const cg_src *x,
-                                      const cg_conv_2d_dsp_block *b)
+/* Whether row ky of every pixel's filter is a run of bytes inside the map, of whole words at that. */
+CG_KERNEL int cg_conv_2d_dsp_is_run(const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                    const cg_conv_2d_dsp_block *b, int32_t ky)
 {
     const int32_t run = 4 * cg_conv_2d_dsp_row_groups(a);
-    const int32_t height = (a->filter_h - 1) * a->dilation_h;
-    int inner = x->ring == 0 && x->pixel == a->channels_in && (a->dilation_w == 1 || a->filter_w == 1);
+    int inner = x->pixel == a->channels_in && (a->dilation_w == 1 || a->filter_w == 1);
     for (int32_t i = 0; i < b->n; i++) {
-        inner = inner && b->iy[i] >= 0 && b->iy[i] + height < a->in_h && b->ix[i] >= 0
+        const int32_t row = b->iy[i] + ky * a->dilation_h;
+        inner = inner && row >= 0 && row < a->in_h && b->ix[i] >= 0
                 && b->ix[i] * a->channels_in + run <= a->in_w * a->channels_in;
     }
     return inner;
 }
 
+/* The same for all rows, at equal distances. */
+CG_KERNEL int cg_conv_2d_dsp_is_inner(const cg_conv_2d_dsp_args *a, const cg_src *x,
+                                      const cg_conv_2d_dsp_block *b)
+{
+    return x->ring == 0 && cg_conv_2d_dsp_is_run(a, x, b, 0)
+           && cg_conv_2d_dsp_is_run(a, x, b, a->filter_h - 1);
+}
+
+/* Widens `rows` filter rows from ky on, which are runs of bytes at equal distances. */
+CG_KERNEL void cg_conv_2d_dsp_runs(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                   const cg_conv_2d_dsp_args *a, const cg_src *x, int32_t ky,
+                                   int32_t rows)
+{
+    const int8_t *p[CG_COLUMN_PIXELS];
+    for (int32_t i = 0; i < CG_COLUMN_PIXELS; i++) {
+        const int32_t k = cg_min(i, b->n - 1);
+        p[i] = (const int8_t *)cg_at(x, b->iy[k] + ky * a->dilation_h, b->ix[k]);
+    }
+    cg_widen(p, b->n, column, cg_conv_2d_dsp_row_groups(a), rows, a->dilation_h * x->row);
+}
+
 /* Tap by tap where a pixel has whole groups: taps outside the map come from the zero points. */
-CG_KERNEL void cg_conv_2d_dsp_border(int16_t *column, const cg_conv_2d_dsp_block *b,
-                                     const cg_conv_2d_dsp_args *a, const cg_src *x)
+CG_KERNEL void cg_conv_2d_dsp_taps(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                   const cg_conv_2d_dsp_args *a, const cg_src *x, int32_t ky)
 {
     const int32_t groups = a->channels_in / 4;
-    for (int32_t ky = 0; ky < a->filter_h; ky++) {
-        for (int32_t kx = 0; kx < a->filter_w; kx++) {
-            const int8_t *p[CG_COLUMN_PIXELS] = { a->zeros, a->zeros, a->zeros };
-            for (int32_t i = 0; i < b->n; i++) {
-                const int32_t row = b->iy[i] + ky * a->dilation_h;
-                const int32_t col = b->ix[i] + kx * a->dilation_w;
-                if (row >= 0 && row < a->in_h && col >= 0 && col < a->in_w) {
-                    p[i] = (const int8_t *)cg_at(x, row, col);
-                }
+    for (int32_t kx = 0; kx < a->filter_w; kx++) {
+        const int8_t *p[CG_COLUMN_PIXELS] = { a->zeros, a->zeros, a->zeros };
+        for (int32_t i = 0; i < b->n; i++) {
+            const int32_t row = b->iy[i] + ky * a->dilation_h;
+            const int32_t col = b->ix[i] + kx * a->dilation_w;
+            if (row >= 0 && row < a->in_h && col >= 0 && col < a->in_w) {
+                p[i] = (const int8_t *)cg_at(x, row, col);
             }
-            cg_widen(p, b->n, column, groups, 1, 0);
-            column += 4 * groups * b->n;
+        }
+        cg_widen(p, b->n, column, groups, 1, 0);
+        column += 4 * groups * b->n;
+    }
+}
+
+/* One pixel's filter row, brought together in `line`: zero points where the map has nothing. */
+CG_KERNEL void cg_conv_2d_dsp_gather(int8_t *line, int32_t row, int32_t ix,
+                                     const cg_conv_2d_dsp_args *a, const cg_src *x)
+{
+    memset(line, a->input_zero, (size_t)(4 * cg_conv_2d_dsp_row_groups(a)));
+    if (row < 0 || row >= a->in_h) {
+        return;
+    }
+    for (int32_t kx = 0; kx < a->filter_w; kx++) {
+        const int32_t col = ix + kx * a->dilation_w;
+        if (col >= 0 && col < a->in_w) {
+            const int8_t *p = (const int8_t *)cg_at(x, row, col);
+            for (int32_t c = 0; c < a->channels_in; c++) {
+                line[kx * a->channels_in + c] = p[c];
+            }
         }
     }
 }
 
-/* The same byte by byte. */
-CG_KERNEL void cg_conv_2d_dsp_bytes(int16_t *column, const cg_conv_2d_dsp_block *b,
-                                    const cg_conv_2d_dsp_args *a, const cg_src *x)
+/* A filter row of pixels that have no whole groups; lines has room for one of every pixel. */
+CG_KERNEL void cg_conv_2d_dsp_lines(int16_t *column, const cg_conv_2d_dsp_block *b,
+                                    const cg_conv_2d_dsp_args *a, const cg_src *x, int32_t ky,
+                                    int8_t *lines)
 {
-    const int32_t run = 4 * cg_conv_2d_dsp_row_groups(a);
+    const int32_t groups = cg_conv_2d_dsp_row_groups(a);
+    const int8_t *p[CG_COLUMN_PIXELS] = { lines, lines + 4 * groups, lines + 8 * groups };
     for (int32_t i = 0; i < b->n; i++) {
-        for (int32_t ky = 0; ky < a->filter_h; ky++) {
-            int32_t k = ky * run;
-            for (int32_t kx = 0; kx < a->filter_w; kx++) {
-                const int32_t row = b->iy[i] + ky * a->dilation_h;
-                const int32_t col = b->ix[i] + kx * a->dilation_w;
-                const int inside = row >= 0 && row < a->in_h && col >= 0 && col < a->in_w;
-                const int8_t *p = inside ? (const int8_t *)cg_at(x, row, col) : NULL;
-                for (int32_t c = 0; c < a->channels_in; c++, k++) {
-                    cg_widen_put(column, b->n, i, k, inside ? p[c] : a->input_zero);
-                }
-            }
-            for (; k < (ky + 1) * run; k++) {
-                cg_widen_put(column, b->n, i, k, 0);
-            }
-        }
+        const int32_t row = b->iy[i] + ky * a->dilation_h;
+        cg_conv_2d_dsp_gather(lines + 4 * groups * i, row, b->ix[i], a, x);
     }
+    cg_widen(p, b->n, column, groups, 1, 0);
 }
 
 CG_KERNEL void cg_conv_2d_dsp_column(int16_t *column, const cg_conv_2d_dsp_block *b,
                                      const cg_conv_2d_dsp_args *a, const cg_src *x)
 {
     if (cg_conv_2d_dsp_is_inner(a, x, b)) {
-        const int8_t *p[CG_COLUMN_PIXELS];
-        for (int32_t i = 0; i < CG_COLUMN_PIXELS; i++) {
-            const int32_t k = cg_min(i, b->n - 1);
-            p[i] = (const int8_t *)cg_at(x, b->iy[k], b->ix[k]);
+        cg_conv_2d_dsp_runs(column, b, a, x, 0, a->filter_h);
+        return;
+    }
+    int8_t *lines = (int8_t *)column + 8 * a->pixels * a->groups;
+    for (int32_t ky = 0; ky < a->filter_h; ky++) {
+        if (cg_conv_2d_dsp_is_run(a, x, b, ky)) {
+            cg_conv_2d_dsp_runs(column, b, a, x, ky, 1);
+        } else if (a->channels_in % 4 == 0) {
+            cg_conv_2d_dsp_taps(column, b, a, x, ky);
+        } else {
+            cg_conv_2d_dsp_lines(column, b, a, x, ky, lines);
         }
-        cg_widen(p, b->n, column, cg_conv_2d_dsp_row_groups(a), a->filter_h, a->dilation_h * x->row);
-    } else if (a->channels_in % 4 == 0) {
-        cg_conv_2d_dsp_border(column, b, a, x);
-    } else {
-        cg_conv_2d_dsp_bytes(column, b, a, x);
+        column += 4 * cg_conv_2d_dsp_row_groups(a) * b->n;
     }
 }
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from codegen.importer import parse_model
-from codegen.ops import lower
-from codegen.ops.base import OpContext
+from codegen.ops import conv_2d, conv_2d_dsp, lower
+from codegen.ops.base import Call, OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
 from tests.ops import test_conv_2d, test_depthwise_conv_2d, test_fully_connected
@@ -113,6 +113,21 @@ def test_convolutions(
     others = [*test_conv_2d.CORNERS, *test_conv_2d.GRID]
     chosen = [*CONVOLUTIONS, *APART, *sample(others, 3)]
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
+    with_dsp(cases, board, tmp_path, rng)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_convolutions_without_a_column(
+    board: str, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lean(*given: Any) -> tuple[Call, ...]:
+        forms = conv_2d_dsp.convolution_forms(*given)
+        return tuple(form for form in forms if "_lean_" in form.kernel)
+
+    monkeypatch.setitem(conv_2d.FAST_FORMS, Kernels.DSP, lean)
+    chosen = [*CONVOLUTIONS[1::2], *APART]
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
+    assert all(any("_lean_" in kernel for kernel in kernels_of(case)) for case in cases.values())
     with_dsp(cases, board, tmp_path, rng)
 
 
