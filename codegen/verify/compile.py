@@ -100,9 +100,12 @@ def _model_units(
             outputs=len(model.output_bytes),
             caller_io=model.caller_io,
             taps=taps,
+            tiles=taps and hooked,
         )
     )
     includes = (directory, *_harness_includes(recipe))
+    if hooked:
+        includes = (*includes, directory / "cg", _ports("sim"))
     yield _Unit(adapter, adapter.with_suffix(".o"), includes, defines)
 
 

@@ -70,6 +70,7 @@ def read_result(read: ReadExactly, model: GeneratedSources, *, emulated: bool) -
     """The answer to one request. Raises ToolError if it is malformed or a tensor incomplete."""
     outputs: list[bytes] = []
     tensors: dict[int, _Rows] = {}
+    tiles: dict[int, bytes] = {}
     layers: list[int] = []
     while True:
         tag, a, b, c, d, length = _RECORD.unpack(read(_RECORD.size))
@@ -77,6 +78,8 @@ def read_result(read: ReadExactly, model: GeneratedSources, *, emulated: bool) -
         match chr(tag):
             case "T":
                 tensors.setdefault(a, _Rows()).add(b, c, d, data)
+            case "N":
+                tiles[a] = data
             case "L":
                 layers.append(c | d << 32)
             case "O":
@@ -96,4 +99,5 @@ def read_result(read: ReadExactly, model: GeneratedSources, *, emulated: bool) -
         stack_bytes=b if emulated else None,
         ticks=c | d << 32,
         layer_ticks=tuple(layers),
+        tiles=tiles,
     )

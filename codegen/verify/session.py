@@ -30,6 +30,7 @@ from codegen.verify.program import build_host_program
 from codegen.verify.reference import MicroReference, Reference
 from codegen.verify.result import Difference, TargetResult
 from codegen.verify.sources import GeneratedSources, Request, RunResult
+from codegen.verify.tiles import tensors_of_tiles
 from codegen.verify.trace import TRACE_VARIABLE, read_trace
 
 Array = NDArray[Any]
@@ -288,12 +289,18 @@ def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> 
             for number in numbers:
                 progress(f"host: inner tensors of input {number + 1}")
                 case = session.cases[number]
-                taps = program.run(0, _raw(case), reset=number == 0).taps
+                taps = _taps(session, program.run(0, _raw(case), reset=number == 0))
                 found = _first_tap(session, _first_run(session, number), taps, case)
                 if found:
                     return replace(result, difference=found)
                 inner += len(taps)
     return replace(result, inner_tensors=inner)
+
+
+def _taps(session: Session, run: RunResult) -> dict[int, bytes]:
+    """Every inner tensor that a run has shown, those of a simulated NPU too."""
+    npu = session.build.plan.npu
+    return {**run.taps, **(tensors_of_tiles(npu, run.tiles) if npu is not None else {})}
 
 
 def _first_run(session: Session, case: int) -> int:

@@ -42,6 +42,8 @@ class RunResult:
     """Empty unless `status` is 0."""
     taps: Mapping[int, bytes] = field(default_factory=dict)
     """Tensor index -> its bytes (NHWC), in programs built with taps."""
+    tiles: Mapping[int, bytes] = field(default_factory=dict)
+    """Command of a simulated NPU -> the bytes of its tile, in programs built with taps."""
     stack_bytes: int | None = None
     """Stack that run() and all it calls used; None where it was not measured."""
     ticks: int = 0

@@ -105,7 +105,7 @@ def _conv(rng: np.random.Generator) -> bytes | None:
 def _deep_conv(rng: np.random.Generator) -> bytes | None:
     """Filters so deep that not even a few channels of them fit."""
     c, kernel = int(rng.integers(256, 513)), _pair(rng, 7)
-    if c * kernel[0] * kernel[1] < 6000:
+    if c * kernel[0] * kernel[1] < 8000:
         return None
     h, w = _size(rng, 1, 12), _size(rng, 1, 12)
     filters = (_size(rng, 1, 40), *kernel, c)
@@ -148,6 +148,17 @@ def _dense(rng: np.random.Generator) -> bytes | None:
     )
 
 
+def _deep_dense(rng: np.random.Generator) -> bytes | None:
+    """Not even a few units' weights fit."""
+    return dense_model(
+        rng,
+        in_shape=(1, int(rng.integers(9000, 40001))),
+        units=_size(rng, 1, 40),
+        per_channel=bool(rng.integers(2)),
+        scale_out=2.0,
+    )
+
+
 def _pool(rng: np.random.Generator) -> bytes | None:
     h, w, c = _size(rng, 1, 200), _size(rng, 1, 200), _size(rng, 1, 512)
     kernel = (h, w) if rng.random() < 0.2 else _pair(rng, 5)
@@ -174,6 +185,7 @@ _MAKERS: Mapping[str, Callable[[np.random.Generator], bytes | None]] = {
     "wide conv": _wide_conv,
     "depthwise": _depthwise,
     "dense": _dense,
+    "deep dense": _deep_dense,
     "pool": _pool,
     "binary": _binary,
 }

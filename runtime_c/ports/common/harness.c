@@ -59,6 +59,12 @@ void harness_tap(int32_t tensor, int32_t image, int32_t y0, int32_t y1, int32_t 
     put_record('T', words, (uint32_t)bytes);
 }
 
+void harness_tile(int32_t number, int32_t bytes)
+{
+    const uint32_t words[4] = {(uint32_t)number, 0, 0, 0};
+    put_record('N', words, (uint32_t)bytes);
+}
+
 void harness_layer(int32_t layer, const harness_figures *figures)
 {
     const uint32_t words[4] = {(uint32_t)layer, figures->stack_bytes, (uint32_t)figures->instructions,

@@ -8,6 +8,7 @@
  *
  *   'C' once at start: a = instructions of a loop of known length, b = instructions the port's clock counted for it
  *   'T' rows [c, d) of image b of tensor a (builds with taps)
+ *   'N' what command a of a simulated NPU has written (builds with taps)
  *   'O' output a
  *   'L' layer a took c + d * 2^32 instructions (requests with HARNESS_LAYERS)
  *   'E' end of the answer: a = status, b = bytes of stack that run() used, c + d * 2^32 = instructions of run()
@@ -55,6 +56,8 @@ extern const uint32_t harness_model_count;
 
 /* Called by an adapter's tap: announces a record of `bytes` bytes, which harness_put() then delivers. */
 void harness_tap(int32_t tensor, int32_t image, int32_t y0, int32_t y1, int32_t bytes);
+/* The same for the tile that command `number` of a simulated NPU has computed. */
+void harness_tile(int32_t number, int32_t bytes);
 void harness_put(const void *bytes, uint32_t count);
 /* Called by an adapter's run_layers() after each layer. */
 void harness_layer(int32_t layer, const harness_figures *figures);

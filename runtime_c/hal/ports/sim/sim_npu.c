@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "cg_npu_tiles.h"
+#include "cg_sim_tap.h"
 #include "sim_state.h"
+
+void (*cg_sim_tap)(int32_t number, const cg_npu_command *command);
 
 static cg_npu_command running;
 static int32_t is_running;
@@ -187,6 +190,9 @@ int32_t cg_npu_wait(void)
     cg_npu_compute(&running);
     results(&running, done_byte);
     memset(sim_pad.in_use, 0, sizeof sim_pad.in_use);
+    if (cg_sim_tap != NULL && running.last != 0) {
+        cg_sim_tap(count, &running);
+    }
     is_running = 0;
     count++;
     sim_clock_npu_wait();
