@@ -142,6 +142,7 @@ class Tensor:
     `free_dims` are the axes that the file leaves open (-1 in its shape signature) and for which
     `shape` holds only a placeholder; a batch that the importer has pinned is not among them.
     `buffer` is the file's buffer that `raw` comes from (0: none); tensors may share one.
+    `sparse`: the file leaves out elements that are 0; `raw` holds them all.
     """
 
     index: int

@@ -69,7 +69,7 @@ def _assert_same(tensor: Tensor, detail: dict[str, Any], interpreter: Interprete
         assert quantization["zero_points"].tolist() == list(tensor.quant.zero_points)
     if tensor.dtype.numpy is not None:
         assert tensor.dtype.numpy == detail["dtype"]
-        if tensor.is_constant and not tensor.sparse:
+        if tensor.is_constant:
             assert tensor.array.tobytes() == interpreter.get_tensor(tensor.index).tobytes()
 
 

@@ -40,6 +40,25 @@ _ENUM_FIELDS = {
 
 
 @dataclass(frozen=True)
+class Level:
+    """A level of sparse data: dense with `size` indices, or listed indices in segments."""
+
+    size: int = 0
+    segments: Sequence[int] = ()
+    indices: Sequence[int] = ()
+    index_type: str = "int32"
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """How a constant is stored; see the schema's SparsityParameters."""
+
+    traversal_order: Sequence[int]
+    block_map: Sequence[int]
+    levels: Sequence[Level]
+
+
+@dataclass(frozen=True)
 class _Tensor:
     name: str
     shape: tuple[int, ...]
@@ -50,6 +69,7 @@ class _Tensor:
     axis: int
     signature: tuple[int, ...] | None
     is_variable: bool
+    sparsity: Sparsity | None
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,7 @@ class SubgraphBuilder:
         axis: int = 0,
         signature: Sequence[int] | None = None,
         is_variable: bool = False,
+        sparsity: Sparsity | None = None,
     ) -> int:
         """Add a tensor and return its index.
 
@@ -107,6 +128,7 @@ class SubgraphBuilder:
             axis: the quantised dimension.
             signature: shape_signature, with -1 for dimensions that are free.
             is_variable: state that lives from one run to the next.
+            sparsity: how `data`, which are then the stored elements alone, fill the shape.
         """
         index = len(self.tensors)
         scales = () if scale is None else tuple(float(s) for s in np.atleast_1d(scale))
@@ -122,6 +144,7 @@ class SubgraphBuilder:
                 axis=axis,
                 signature=None if signature is None else tuple(signature),
                 is_variable=is_variable,
+                sparsity=sparsity,
             )
         )
         return index
@@ -290,6 +313,43 @@ def _write_tensor(fb: Any, tensor: _Tensor) -> int:
             None if tensor.signature is None else _vector(fb, tensor.signature, "int32")
         ),
         has_rank=True,
+        sparsity=None if tensor.sparsity is None else _write_sparsity(fb, tensor.sparsity),
+    )
+
+
+def _write_sparsity(fb: Any, sparsity: Sparsity) -> int:
+    return _table(
+        fb,
+        "SparsityParameters",
+        traversal_order=_vector(fb, sparsity.traversal_order, "int32"),
+        block_map=_vector(fb, sparsity.block_map, "int32"),
+        dim_metadata=_offsets(fb, [_write_level(fb, level) for level in sparsity.levels]),
+    )
+
+
+def _write_level(fb: Any, level: Level) -> int:
+    if level.size:
+        return _table(
+            fb,
+            "DimensionMetadata",
+            format=tflite.DimensionType.DENSE,
+            dense_size=level.size,
+        )
+    name = f"{level.index_type.capitalize()}Vector"
+    kind = getattr(tflite.SparseIndexVector, name)
+    lists = (
+        _table(fb, name, values=_vector(fb, values, level.index_type))
+        for values in (level.segments, level.indices)
+    )
+    segments, indices = lists
+    return _table(
+        fb,
+        "DimensionMetadata",
+        format=tflite.DimensionType.SPARSE_CSR,
+        array_segments_type=kind,
+        array_segments=segments,
+        array_indices_type=kind,
+        array_indices=indices,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from flatbuffers import flexbuffers
 
-from tests.tflite_builder import ModelBuilder, OptionValue
+from tests.tflite_builder import Level, ModelBuilder, OptionValue, Sparsity
 
 _SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
 
@@ -340,6 +340,17 @@ def _indices(chain: _Chain, x: int) -> int:
     return chain.op("RESHAPE", [values, own], chain.result(shape))
 
 
+def _sparse(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape; a row of a constant is stored without its zeros."""
+    builder = chain.builder
+    levels = (Level(8), Level(segments=(0, 1, 1, 3, 3, 3, 3, 4, 4), indices=(2, 0, 5, 3)))
+    stored = builder.tensor(
+        (8, 6), "int8", 0.05, -3, data=(9, -9, 20, 7), sparsity=Sparsity((0, 1), (), levels)
+    )
+    whole = chain.op("DENSIFY", [stored], chain.result((8, 6)))
+    return chain.op("MAXIMUM", [x, whole], chain.result((1, 4, 8, 6)))
+
+
 def _detections(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> the same shape; 32 boxes of six values, which are their scores as well."""
     builder, boxes, places = chain.builder, (1, 32, 6), 8
@@ -488,6 +499,7 @@ _PARTS = (
     _moves,
     _pixels,
     _indices,
+    _sparse,
     _detections,
     _memory,
     _recurrent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -24,6 +24,7 @@ from codegen.importer.operators import (
     subgraph_references,
 )
 from codegen.importer.shapes import InputShape, pin_inputs
+from codegen.importer.sparsity import MAX_EXPANDED
 from codegen.importer.tensors import Buffers, is_too_large, read_buffers, read_tensor
 
 _IDENTIFIER = b"TFL3"
@@ -121,12 +122,25 @@ def _subgraphs(model: Any) -> list[Any]:
     return subgraphs
 
 
+def _read_tensors(entries: Iterable[Any], buffers: Buffers) -> tuple[Tensor, ...]:
+    """All tensors of a subgraph.
+
+    Raises:
+        InvalidModel: also for sparse tensors that take too much memory together.
+    """
+    tensors: list[Tensor] = []
+    sparse = 0
+    for index, table in enumerate(entries):
+        tensors.append(read_tensor(index, table, buffers))
+        sparse += tensors[-1].nbytes if tensors[-1].sparse else 0
+        if sparse > MAX_EXPANDED:
+            raise InvalidModel(f"the sparse tensors take more than {MAX_EXPANDED:,} bytes together")
+    return tuple(tensors)
+
+
 def _read_graph(index: int, table: Any, shared: _File) -> Graph:
     place = "" if index == 0 else f"subgraph {index}: "
-    tensors = tuple(
-        read_tensor(i, t, shared.buffers)
-        for i, t in enumerate(tables(table, "Tensors", f"{place}tensor"))
-    )
+    tensors = _read_tensors(tables(table, "Tensors", f"{place}tensor"), shared.buffers)
     inputs, outputs = numbers(table, "Inputs"), numbers(table, "Outputs")
     check_indices(inputs, len(tensors), f"{place}the list of inputs names")
     check_indices(outputs, len(tensors), f"{place}the list of outputs names")

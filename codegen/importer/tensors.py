@@ -12,6 +12,7 @@ import tflite
 from codegen.errors import InvalidModel
 from codegen.graph import DType, Quantization, Tensor
 from codegen.importer.flat import checked, numbers, text
+from codegen.importer.sparsity import MAX_EXPANDED, expanded
 
 _MAX_RANK = 32
 _MAX_BYTES = 2**31 - 1  # no 32-bit controller can hold, or even address, a larger tensor
@@ -106,6 +107,9 @@ def read_tensor(index: int, table: Any, buffers: Buffers) -> Tensor:
     if is_too_large(shape, dtype):
         raise InvalidModel(f"{where} of shape {list(shape)} is larger than 2 GiB")
     raw = buffers.of(table.Buffer(), where) or None
+    sparsity = table.Sparsity()
+    if sparsity is not None and raw is not None:
+        raw = _expanded(sparsity, raw, shape, dtype, where)
     tensor = Tensor(
         index=index,
         name=name,
@@ -114,12 +118,21 @@ def read_tensor(index: int, table: Any, buffers: Buffers) -> Tensor:
         quant=_read_quantization(table.Quantization(), shape, dtype, where),
         raw=raw,
         is_variable=bool(table.IsVariable()),
-        sparse=table.Sparsity() is not None,
+        sparse=sparsity is not None,
         free_dims=() if raw else _read_free_dims(table, shape),
         buffer=table.Buffer() if raw else 0,
     )
     _check_data(tensor, where)
     return tensor
+
+
+def _expanded(sparsity: Any, raw: bytes, shape: tuple[int, ...], dtype: DType, where: str) -> bytes:
+    """The elements of a sparse constant with its zeros; of numbers that numpy knows."""
+    if dtype.numpy is None:
+        raise InvalidModel(f"{where} is {dtype.value} and sparse, which is not defined")
+    if math.prod(shape) * dtype.size > MAX_EXPANDED:
+        raise InvalidModel(f"{where} of shape {list(shape)} is too large for sparse data")
+    return expanded(sparsity, raw, shape, dtype.numpy, where)
 
 
 def is_too_large(shape: tuple[int, ...], dtype: DType) -> bool:
@@ -145,7 +158,7 @@ def _read_free_dims(table: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _check_data(tensor: Tensor, where: str) -> None:
-    if tensor.raw is None or tensor.dtype.bits == 0 or tensor.sparse:
+    if tensor.raw is None or tensor.dtype.bits == 0:
         return
     if len(tensor.raw) != tensor.nbytes:
         raise InvalidModel(

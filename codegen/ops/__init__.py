@@ -17,6 +17,8 @@ from codegen.target import Target
 _KINDS_NAMED = 4
 # More than any microcontroller has; planning and its proof look at every byte.
 _MAX_TENSOR_BYTES = 64 << 20
+_TAKE_SPARSE = ("DENSIFY", "FULLY_CONNECTED")
+"""Operators whose constants may be stored sparsely: to others the reference reads them wrongly."""
 
 
 @cache
@@ -108,7 +110,7 @@ def _others(nodes: Sequence[Node]) -> str:
 
 
 def _require_layout(context: OpContext) -> None:
-    """Refuse results without elements, huge tensors, and elements without bytes of their own.
+    """Refuse results without elements, huge or sparse tensors, and elements of less than a byte.
 
     Packed constants pass, since weights are unpacked; so do empty operands, such as the shape
     that makes a scalar.
@@ -123,6 +125,10 @@ def _require_layout(context: OpContext) -> None:
             raise context.unsupported(
                 f"{tensor.label} is {tensor.dtype.value}, which has no C type",
                 "use real numbers of 8 bits or more there",
+            )
+        if tensor.sparse and node.op not in _TAKE_SPARSE:
+            raise context.unsupported(
+                f"{tensor.label} is stored sparsely", "convert the model without sparsity"
             )
         if tensor.nbytes > _MAX_TENSOR_BYTES:
             raise context.unsupported(

@@ -40,12 +40,8 @@ def float_convolution_params(
     """Clamp, filter and bias of a convolution whose output channels lie along `axis`.
 
     Raises:
-        Unsupported: for weights that are sparse or computed at run time.
+        Unsupported: for weights that are computed at run time.
     """
-    if filters.sparse:
-        raise context.unsupported(
-            f"{filters.label} is stored sparsely", "convert the model without sparsity"
-        )
     return (
         *float_clamp_params(context),
         ("weights", weights(context.require_constant(filters))),

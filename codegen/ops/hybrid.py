@@ -20,15 +20,11 @@ def hybrid_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axi
     """Clamp, filter, its scales and bias, for output channels along `axis` of the filter.
 
     Raises:
-        Unsupported: for weights that are sparse, computed at run time, or too many per output.
+        Unsupported: for weights that are computed at run time or too many per output.
         InvalidModel: for scales or a bias that do not fit the filter.
     """
     scales = channel_scales(context, filters, axis)
     assert filters.quant is not None
-    if filters.sparse:
-        raise context.unsupported(
-            f"{filters.label} is stored sparsely", "convert the model without sparsity"
-        )
     values = context.require_constant(filters).astype(np.int8)
     others = tuple(a for a in range(values.ndim) if a != axis)
     if int(np.abs(values.astype(np.int64)).sum(axis=others).max()) * _LARGEST_CODE >= 2**31:

@@ -87,7 +87,7 @@ def filter_values(
         zero_point: of the filter.
 
     Raises:
-        Unsupported: for a filter that is sparse, computed at run time, or too deep.
+        Unsupported: for a filter that is computed at run time or too deep.
     """
     values = filter_constant(context, filters)
     if int(largest_sums(context, x, values, axis, zero_point).max()) >= 2**31:
@@ -108,12 +108,8 @@ def filter_constant(context: OpContext, filters: Tensor) -> NDArray[Any]:
     """The constant filter, int8 or uint8; int4 as int8.
 
     Raises:
-        Unsupported: for a filter that is sparse or computed at run time.
+        Unsupported: for a filter that is computed at run time.
     """
-    if filters.sparse:
-        raise context.unsupported(
-            f"{filters.label} is stored sparsely", "convert the model without sparsity"
-        )
     if filters.dtype is DType.INT4 and filters.raw is not None:
         return unpacked_int4(filters.raw, filters.shape)
     return context.require_constant(filters)

@@ -82,7 +82,9 @@ def _inputs_known(graph: Graph, node: Node) -> bool:
         return not any(t.free_dims for t in tensors)
     if node.op == "RANK":
         return True
-    readable = all(t.dtype.numpy is not None and not t.sparse for t in tensors)
+    readable = all(
+        t.dtype.numpy is not None and (node.op == "DENSIFY" or not t.sparse) for t in tensors
+    )
     return bool(tensors) and readable and all(t.is_constant for t in tensors)
 
 
@@ -178,6 +180,7 @@ _EVALUATE: Mapping[str, Evaluate] = {
     **MOVES,
     **ARITHMETIC,
     "RESHAPE": _reshaped,
+    "DENSIFY": _reshaped,
     "SQUEEZE": _reshaped,
     "EXPAND_DIMS": _reshaped,
     "TRANSPOSE": _transposed,

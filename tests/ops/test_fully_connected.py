@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codegen.errors import CodegenError, Unsupported
-from codegen.importer import parse_model
-from codegen.ops import lower
-from codegen.ops.base import OpContext
+from codegen.errors import CodegenError
 from tests.ops.equality import assert_equal
 from tests.ops.windows import INPUT_SCALE, add_bias
 from tests.tflite_builder import ModelBuilder
@@ -185,11 +181,3 @@ def test_refusals(
 ) -> None:
     with pytest.raises(CodegenError, match=rf"operator 0 FULLY_CONNECTED.*{message}"):
         assert_equal({"refused": dense_model(rng, **config)}, tmp_path, rng)
-
-
-def test_sparse_weights_are_refused(rng: np.random.Generator) -> None:
-    graph = parse_model(dense_model(rng)).main
-    tensors = tuple(replace(t, sparse=t.index == 1) for t in graph.tensors)
-    context = OpContext(replace(graph, tensors=tensors), graph.nodes[0])
-    with pytest.raises(Unsupported, match="is stored sparsely; convert the model without sparsity"):
-        lower(context)
