@@ -26,8 +26,7 @@ SPEC = OpSpec(
     lower=lower,
     types=(DType.INT8, DType.FLOAT32),
     notes=(
-        "coupled gates, peepholes, projection; normalised sums in float alone; "
-        "int8 with an int16 cell, not with both peepholes and projection; "
-        "no float data with int8 weights"
+        "coupled gates, peepholes, projection, normalised sums; float data with float or int8 "
+        "weights; int8 data with an int16 cell; both orders of axes"
     ),
 )

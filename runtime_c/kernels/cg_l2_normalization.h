@@ -1,54 +1,19 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * L2_NORMALIZATION over the channels of a pixel: each over the square root of the sum of all squares.
- * int8 and uint8 come out with the scale 1/128; their square root is Newton's iteration in integers.
+ * int8 and uint8 come out with the scale 1/128.
  */
 #ifndef CG_L2_NORMALIZATION_H
 #define CG_L2_NORMALIZATION_H
 
 #include "cg_element.h"
-#include "cg_fixed_point.h"
+#include "cg_inverse_root.h"
 
 #include <math.h>
 
 typedef struct {
     int32_t zero_point;               /* of the input */
 } cg_l2_normalization_args;
-
-/* multiplier * 2^(shift - 31), shift <= 0 */
-typedef struct {
-    int32_t multiplier, shift;
-} cg_inverse_root;
-
-/* 1 / sqrt(v) in the steps of the reference. */
-CG_KERNEL cg_inverse_root cg_inverse_square_root(int32_t v)
-{
-    cg_inverse_root r = {INT32_MAX, 0};
-    if (v <= 1) {
-        return r;
-    }
-    int32_t shift = 11;
-    while (v >= (int32_t)1 << 29) {
-        v /= 4;
-        shift++;
-    }
-    while (v < (int32_t)1 << 27) {
-        v *= 4;
-        shift--;
-    }
-    const int32_t half = cg_rounding_shift(v >> 1, 1);     /* numbers with 28 fractional bits */
-    int32_t x = (int32_t)1 << 28;
-    for (int i = 0; i < 5; i++) {
-        const int32_t square = cg_doubling_high_mul(x, x);
-        const int32_t cube = cg_saturating_shl(cg_doubling_high_mul(square, x), 6);
-        const int32_t three_halves = cg_doubling_high_mul(402653184, x);
-        x = cg_saturating_shl(three_halves - cg_doubling_high_mul(half, cube), 3);
-    }
-    x = cg_doubling_high_mul(x, 1518500250);               /* sqrt(1/2) */
-    r.multiplier = shift < 0 ? cg_shl32(x, -shift) : x;
-    r.shift = shift < 0 ? 0 : -shift;
-    return r;
-}
 
 CG_KERNEL void cg_l2_normalization_f32(const cg_src *x, const cg_dst *y, const cg_range *r)
 {

@@ -19,9 +19,14 @@ from tests.tflite_builder import ModelBuilder
 
 @dataclass(frozen=True)
 class Net:
-    """One layer; `outputs` differs from `units` by a projection."""
+    """One layer; `outputs` differs from `units` by a projection.
+
+    `hybrid`: int8 matrices with float data.
+    """
 
     dtype: str = "int8"
+    hybrid: bool = False
+    asymmetric: bool = False
     steps: int = 3
     batch: int = 1
     inputs: int = 5
@@ -47,7 +52,7 @@ class _Writer:
         self.real = net.dtype == "float32"
 
     def constant(self, shape: Sequence[int], dtype: str, scale: float) -> int:
-        if self.real:
+        if self.real and not (self.net.hybrid and dtype == "int8"):
             return self.builder.tensor(shape, "float32", data=self.rng.normal(0, 0.5, shape))
         limit = {"int8": 128, "int16": 20000, "int32": 3000}[dtype]
         data = self.rng.integers(-limit + 1, limit, shape)
@@ -71,7 +76,8 @@ class _Writer:
         q_y = {} if self.real else {"scale": 0.008, "zero_point": y_zero}
         x = builder.tensor((*lead, net.inputs), net.dtype, **q_x)
         weights = [*self.matrices(net.inputs), *self.matrices(outputs)]
-        looks = self.vectors(3, "int16", 2.0**-13) if net.peepholes else [-1] * 3
+        look_type, look_scale = ("int8", 0.008) if net.hybrid else ("int16", 2.0**-13)
+        looks = self.vectors(3, look_type, look_scale) if net.peepholes else [-1] * 3
         looks = [-1, *looks[1:]] if net.coupled else looks
         biases = self.vectors(4, "int32", 1e-4)
         biases = [-1, *biases[1:]] if net.coupled else biases
@@ -86,7 +92,8 @@ class _Writer:
         cell = builder.tensor((net.batch, net.units), cell_type, cell_scale, is_variable=True)
         norms = self.vectors(4, "int16", 1e-4) if net.norms else [-1] * 4
         norms = [-1, *norms[1:]] if net.coupled else norms
-        inner = [builder.tensor((0,), "float32") for _ in range(4)]
+        scales = self.rng.uniform(1e-5, 4e-4, 4) if net.norms else [None] * 4
+        inner = [builder.tensor((0,), "int16", scale) for scale in scales]
         inner.append(builder.tensor((0,), "int8", 0.007, unit_zero))
         y = builder.tensor((*lead, outputs), net.dtype, **q_y)
         builder.op(
@@ -97,6 +104,7 @@ class _Writer:
             fused_activation_function=net.activation,
             cell_clip=net.cell_clip,
             proj_clip=net.proj_clip,
+            asymmetric_quantize_inputs=net.asymmetric,
             **({} if net.one_step else {"time_major": net.time_major}),
         )
         return builder.build([x], [y])
@@ -114,13 +122,19 @@ FORMS = {
     "projected and clipped": Net(outputs=6, proj_clip=0.3, batch=2),
     "coupled, projected": Net(outputs=3, coupled=True, cell_clip=2.0, one_step=True),
     "coupled, peepholes": Net(coupled=True, peepholes=True, cell_clip=2.0, one_step=True),
+    "peepholes, projected": Net(peepholes=True, outputs=3, batch=2),
+    "peepholes, projected, time major": Net(peepholes=True, outputs=3, batch=3, time_major=True),
     "one unit": Net(inputs=1, units=1, steps=7),
+    "normalised": Net(norms=True, units=7, inputs=3),
+    "normalised, coupled": Net(norms=True, coupled=True, outputs=2, batch=2),
+    "normalised, peepholes": Net(norms=True, peepholes=True, units=8, time_major=True),
+    "everything": Net(outputs=3, coupled=True, peepholes=True, norms=True, one_step=True, batch=2),
 }
 
 
 def test_int8(tmp_path: Path, rng: np.random.Generator) -> None:
     nets = dict(FORMS)
-    nets |= {f"cell 2^{e}": Net(cell_exponent=e) for e in (-15, -13, -9)}
+    nets |= {f"cell 2^{e}": Net(cell_exponent=e) for e in (-17, -15, -13, -9, -8)}
     nets |= {f"zero points {z}": Net(zero_points=(z, z, z)) for z in (-128, 127, 0)}
     models = {name: _Writer(net, rng).model() for name, net in nets.items()}
     assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True)
@@ -128,10 +142,15 @@ def test_int8(tmp_path: Path, rng: np.random.Generator) -> None:
 
 def test_float32(tmp_path: Path, rng: np.random.Generator) -> None:
     nets = {name: replace(net, dtype="float32") for name, net in FORMS.items()}
-    nets["normalised"] = Net("float32", norms=True, peepholes=True)
-    nets["normalised, coupled"] = Net("float32", norms=True, coupled=True, outputs=2)
-    nets["everything"] = Net("float32", outputs=3, coupled=True, peepholes=True, norms=True)
     nets["relu"] = Net("float32", activation="RELU6", cell_clip=3.0)
+    models = {name: _Writer(net, rng).model() for name, net in nets.items()}
+    assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True, tolerance=1e-5)
+
+
+def test_hybrid(tmp_path: Path, rng: np.random.Generator) -> None:
+    """A bit of difference in a float can become one of a code, which is what is allowed here."""
+    nets = {name: replace(net, dtype="float32", hybrid=True) for name, net in FORMS.items()}
+    nets |= {f"{k}, asymmetric": replace(v, asymmetric=True) for k, v in nets.items()}
     models = {name: _Writer(net, rng).model() for name, net in nets.items()}
     assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True, tolerance=1e-5)
 
@@ -139,9 +158,9 @@ def test_float32(tmp_path: Path, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("net", "words"),
     [
-        (Net(norms=True), "normalises the sums of int8 weights; use an LSTM without it"),
-        (Net(cell_exponent=-17), r"has the scale 7.6.*e-06; use a power of two from 2\^-15"),
-        (Net(peepholes=True, outputs=2), "it has int8 peepholes and a projection; use an LSTM"),
+        (Net(cell_exponent=-31), r"has the scale 4.6.*e-10; use a power of two from 2\^-30"),
+        (Net(cell_exponent=-17, coupled=True), r"coupled gates are undefined; .* from 2\^-15"),
+        (Net(peepholes=True, outputs=6), "int8 peepholes of fewer units than outputs"),
         (Net(activation="RELU"), "another activation than TANH; use tanh"),
         (Net("float32", activation="SIGN_BIT"), "the activation SIGN_BIT is not supported"),
     ],
