@@ -21,6 +21,7 @@ from codegen.ops.forms import Params
 from codegen.ops.int16 import require_symmetric
 from codegen.ops.integers import INTEGERS, integer_binary
 from codegen.ops.requantize import (
+    clamp_bounds,
     clamp_params,
     common_scale,
     common_scale_params,
@@ -62,7 +63,7 @@ def sum_of(context: OpContext, sign: int) -> Lowered:
         kernel = Kernel(f"cg_add_{SUFFIXES[a.dtype]}", "cg_add.h", "cg_add_args")
         factors = _factors(context, operands)
         params = (("sign", sign), *factors)
-        tabled = _tabled(dict(factors), sign) if _wants_table(context, a) else None
+        tabled = _tabled(context, dict(factors), sign) if _wants_table(context, a) else None
         if tabled is not None:
             kernel = Kernel("cg_add_table_s8", "cg_add_table.h", "cg_add_table_args")
             params = tabled
@@ -77,7 +78,7 @@ def _wants_table(context: OpContext, a: Tensor) -> bool:
     return a.dtype is DType.INT8 and context.target.kernels is Kernels.DSP
 
 
-def _tabled(factors: Mapping[str, int], sign: int) -> Params | None:
+def _tabled(context: OpContext, factors: Mapping[str, int], sign: int) -> Params | None:
     """The constants of cg_add_table.h for those of `_factors`; None if they have no room there."""
     table_of_a = (factors["a_multiplier"], factors["a_shift"]) != _EXACT_HALF
     other, exact = ("a", "b") if table_of_a else ("b", "a")
@@ -86,13 +87,15 @@ def _tabled(factors: Mapping[str, int], sign: int) -> Params | None:
         return None
     signs = {"a": 1, "b": sign}
     extra = _EXTRA_BITS[DType.INT8]
-    unit = signs[exact] << (extra + 1)
+    relu = clamp_bounds(context, context.output())[0] >= factors["output_offset"]
+    times = 4 if relu else 2
+    unit = (signs[exact] << extra) * times // 2
     multiplier, shift = factors[f"{other}_multiplier"], factors[f"{other}_shift"]
     scaled = [
         requantize_twice((code + factors[f"{other}_offset"]) << extra, multiplier, shift)
         for code in range(-128, 128)
     ]
-    sums = [4 * signs[other] * value + unit * factors[f"{exact}_offset"] for value in scaled]
+    sums = [times * signs[other] * value + unit * factors[f"{exact}_offset"] for value in scaled]
     return (
         ("table_of_a", int(table_of_a)),
         ("unit", unit),

@@ -13,8 +13,12 @@ from codegen.target import Kernels, Target
 
 MOST_TAPS = 255
 """Elements of a pool whose sum fits 16 bits."""
+LONGEST_ROW = 256
+"""Elements of a row whose sum fits 16 bits."""
 LARGEST_SHIFT = 14
 """To the left, with which scaled products of codes stay far from the end of int32."""
+LARGEST_RIGHT_SHIFT = 22
+"""With which a code has room above it."""
 
 
 def _always(params: Mapping[str, Param]) -> bool:
@@ -23,25 +27,39 @@ def _always(params: Mapping[str, Param]) -> bool:
 
 def _small_pool(params: Mapping[str, Param]) -> bool:
     """The window's part inside the map, which is all that counts."""
-    sizes = [params[name] for name in ("filter_h", "in_h", "filter_w", "in_w")]
-    filter_h, in_h, filter_w, in_w = (int(size) for size in sizes if isinstance(size, int))
+    filter_h, in_h, filter_w, in_w = _integers(params, "filter_h", "in_h", "filter_w", "in_w")
     return min(filter_h, in_h) * min(filter_w, in_w) <= MOST_TAPS
 
 
+def _short_pool(params: Mapping[str, Param]) -> bool:
+    return min(_integers(params, "filter_w", "in_w")) <= LONGEST_ROW
+
+
+def _short_mean(params: Mapping[str, Param]) -> bool:
+    parts, columns = _integers(params, "parts", "columns")
+    return parts == 1 and columns <= LONGEST_ROW
+
+
+def _right_product(params: Mapping[str, Param]) -> bool:
+    (shift,) = _integers(params, "shift")
+    return 1 <= -shift <= LARGEST_RIGHT_SHIFT
+
+
+def _integers(params: Mapping[str, Param], *names: str) -> list[int]:
+    values = [params[name] for name in names]
+    return [value for value in values if isinstance(value, int)]
+
+
 def _small_mean(params: Mapping[str, Param]) -> bool:
-    rows, columns = params["rows"], params["columns"]  # 0: one, none are averaged
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        return False
-    return (
-        params["parts"] == 1
-        and max(rows, 1) * max(columns, 1) <= MOST_TAPS
-        and _small_product(params)
-    )
+    rows, columns, parts = _integers(
+        params, "rows", "columns", "parts"
+    )  # rows 0: one, not averaged
+    return parts == 1 and max(rows, 1) * max(columns, 1) <= MOST_TAPS and _small_product(params)
 
 
 def _small_product(params: Mapping[str, Param]) -> bool:
-    shift = params["shift"]
-    return isinstance(shift, int) and shift <= LARGEST_SHIFT
+    (shift,) = _integers(params, "shift")
+    return shift <= LARGEST_SHIFT
 
 
 @dataclass(frozen=True)
@@ -54,6 +72,12 @@ class Twin:
 
 
 TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
+    Kernels.DSP: {
+        "cg_mul_s8": Twin("cg_mul_dsp_s8", "cg_mul_dsp.h", _right_product),
+        "cg_average_pool_2d_s8": Twin("cg_average_pool_2d_dsp_s8", "cg_pool_2d_dsp.h", _short_pool),
+        "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_dsp_s8", "cg_pool_2d_dsp.h"),
+        "cg_mean_s8": Twin("cg_mean_dsp_s8", "cg_mean_dsp.h", _short_mean),
+    },
     Kernels.MVE: {
         "cg_add_s8": Twin("cg_add_mve_s8", "cg_add_mve.h"),
         "cg_mul_s8": Twin("cg_mul_mve_s8", "cg_add_mve.h", _small_product),

@@ -32,10 +32,34 @@ CG_KERNEL int32_t cg_high_mul(int32_t a, int32_t b, int64_t half)
     return (int32_t)(((int64_t)a * b + half) >> 32);
 }
 
+/* The upper half of a * b, halves rounded up: what SMMULR does. */
+CG_KERNEL int32_t cg_high_mul_rounded(int32_t a, int32_t b)
+{
+#ifdef CG_DSP_ASM
+    int32_t high;
+    __asm__("smmulr %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
+    return high;
+#else
+    return cg_high_mul(a, b, (int64_t)1 << 31);
+#endif
+}
+
 /* What SSAT #8 does. */
 CG_KERNEL int8_t cg_saturate8(int32_t v)
 {
+#ifdef CG_DSP_ASM
+    __asm__("ssat %0, #8, %0" : "+r"(v));
+    return (int8_t)v;
+#else
     return (int8_t)cg_clamp(v, -128, 127);
+#endif
+}
+
+/* The same with a clamp that may be tighter. */
+CG_KERNEL int8_t cg_code8(int32_t v, int32_t low, int32_t high)
+{
+    const int8_t code = cg_saturate8(v);
+    return low == -128 && high == 127 ? code : (int8_t)cg_clamp(code, low, high);
 }
 
 /* Holds n pixels' channels to a clamp that is tighter than int8; `stride` bytes between pixels. */
