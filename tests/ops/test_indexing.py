@@ -179,6 +179,40 @@ def test_embedding_lookup(tmp_path: Path, rng: np.random.Generator) -> None:
     cases.assert_equal(tmp_path)
 
 
+def test_embedding_lookup_in_codes(tmp_path: Path, rng: np.random.Generator) -> None:
+    models, sets = {}, {}
+    for dtype, shape, per_row in (
+        ("int8", (5, 3), False),
+        ("int8", (4, 2, 3), True),
+        ("int4", (5, 6), False),
+        ("int4", (7, 1, 4), True),
+    ):
+        builder = ModelBuilder()
+        ids, low = builder.tensor((6,), "int32"), -128 if dtype == "int8" else -8
+        scale = rng.uniform(1e-3, 1, shape[0]) if per_row else 0.0371
+        data = rng.integers(low, -low, shape)
+        table = builder.tensor(shape, dtype, scale, data=data)
+        y = builder.tensor((6, *shape[1:]), "float32")
+        builder.op("EMBEDDING_LOOKUP", [ids, table], [y], version=4)
+        label = f"{dtype} {shape}"
+        models[label] = builder.build([ids], [y])
+        sets[label] = [[rng.integers(0, shape[0], 6, np.int32)] for _ in range(3)]
+    assert_equal(models, tmp_path, rng, inputs=sets, sanitize=True)
+
+
+def test_codes_that_are_no_table_of_floats_are_refused() -> None:
+    for dtype, shape, data, words in (
+        ("int4", (4, 3), np.zeros((4, 3)), "rows of 3 elements of 4 bits; make their number even"),
+        ("int8", (4, 2), None, "is computed at run time; only a constant is supported here"),
+    ):
+        builder = ModelBuilder()
+        ids = builder.tensor((2,), "int32")
+        table = builder.tensor(shape, dtype, 0.1, data=data)
+        y = builder.tensor((2, shape[1]), "float32")
+        builder.op("EMBEDDING_LOOKUP", [ids, table], [y], version=4)
+        assert_refused(builder.build([ids] if data is not None else [ids, table], [y]), words)
+
+
 def test_broadcast_args(tmp_path: Path, rng: np.random.Generator) -> None:
     builder = ModelBuilder()
     a, b = builder.tensor((2,), "int32"), builder.tensor((3,), "int32")
