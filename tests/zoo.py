@@ -190,7 +190,8 @@ def _curves(chain: _Chain, x: int) -> int:
 
     whole = real("FLOOR", real("DEQUANTIZE", x))
     wave = real("COS", real("SQUARE", real("SIN", whole)))
-    y = chain.op("QUANTIZE", [real("NEG", wave)], chain.result(shape, 0.02, 0))
+    angle = chain.op("ATAN2", [wave, whole], chain.builder.tensor(shape, "float32"))
+    y = chain.op("QUANTIZE", [real("NEG", angle)], chain.result(shape, 0.02, 0))
     for kind in ("ABS", "SQRT", "RSQRT", "EXP", "LOG", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1"):
         y = chain.op(kind, [y], chain.result(shape, 0.03, 0))
     sign = chain.op("QUANTIZE", [real("SIGN", whole)], chain.result(shape))
@@ -312,6 +313,8 @@ def _indices(chain: _Chain, x: int) -> int:
     chain.op("RANGE", [chain.constant(v) for v in (0, 4, 1)], numbers)
     y = chain.op("GATHER", [x, numbers], chain.result(shape), axis=1)
     y = chain.op("GATHER_ND", [y, first], chain.result(shape))
+    lengths = chain.constant([4, 1, 3, 2, 4, 4, 1, 2])
+    y = chain.op("REVERSE_SEQUENCE", [y, lengths], chain.result(shape), seq_dim=1, batch_dim=2)
     y = chain.op("SCATTER_ND", [first, y, sizes], chain.result(shape))
     row = chain.result((1, 1, 8, 6))
     value = builder.tensor((), "int8", 0.05, -3, data=9)

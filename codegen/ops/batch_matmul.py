@@ -145,6 +145,11 @@ def _params_s8(context: OpContext, a: Tensor, b: Tensor, y: Tensor, axis: int) -
 
 
 def _params_s16(context: OpContext, a: Tensor, b: Tensor, y: Tensor, axis: int) -> Params:
+    if b.quant is not None and b.quant.per_channel:
+        raise context.unsupported(
+            f"{b.label} has a scale per channel, with which TFLite computes zeros here",
+            "quantise that operand per tensor",
+        )
     require_symmetric(context, a, b, y)
     factor = _factor(context, a, b, y)
     if factor >= _LARGEST_WIDE_FACTOR:
@@ -155,7 +160,7 @@ def _params_s16(context: OpContext, a: Tensor, b: Tensor, y: Tensor, axis: int) 
     multiplier, shift = quantize_multiplier(factor)
     _require_sums(context, _depth(context, a) * 2**30, _WIDEST_SUM)
     narrow = min((multiplier + 2**15) >> 16, 2**15 - 1)
-    return (("multiplier", narrow), ("shift", 15 - shift))
+    return (("multiplier", narrow), ("shift", 15 - shift), ("b_bytes", b.dtype.size))
 
 
 def _params_hybrid(context: OpContext, a: Tensor, b: Tensor, y: Tensor, axis: int) -> Params:
@@ -201,6 +206,7 @@ FORMS = (
     _form(DType.FLOAT32, DType.FLOAT32, "f32", _params_f32),
     _form(DType.INT8, DType.INT8, "s8", _params_s8),
     _form(DType.INT16, DType.INT16, "s16", _params_s16),
+    _form(DType.INT16, DType.INT8, "s16", _params_s16),
     _form(DType.FLOAT32, DType.INT8, "hybrid", _params_hybrid, quantises=True),
 )
 
@@ -209,5 +215,6 @@ SPEC = OpSpec(
     max_version=4,
     lower=lower,
     types=data_types(FORMS),
-    notes="2 to 5 dimensions, broadcasting, adj_x and adj_y; float32 also times constant int8",
+    notes="2 to 5 dimensions, broadcasting, adj_x and adj_y; int16 also times int8, float32 also "
+    "times constant int8",
 )

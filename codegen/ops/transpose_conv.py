@@ -71,9 +71,12 @@ FORMS = (
 
 
 def lower(context: OpContext) -> Lowered:
-    """Inputs: the output's shape, filter[co,kh,kw,ci], x[n,h,w,ci], bias[co] -> y[n,oh,ow,co]."""
-    shape = constant_ints(context, context.input(0))
-    context.require_shape(context.output(), shape)
+    """Inputs: the output's shape, filter[co,kh,kw,ci], x[n,h,w,ci], bias[co] -> y[n,oh,ow,co].
+
+    A shape that is computed at run time is not read: it can only repeat what the file says.
+    """
+    if not states_shape(context.input(0), context.output()):
+        context.require_shape(context.output(), constant_ints(context, context.input(0)))
     context = _in_order_of_conv_2d(context)
     x, filters, y = context.input(0), context.input(1), context.output()
     form = select_form(context, FORMS)
@@ -97,6 +100,11 @@ def lower(context: OpContext) -> Lowered:
         summary=f"{view.summary()} {fused_activation(context)}",
         macs=x.elements * channels * kernel_h * kernel_w,
     )
+
+
+def states_shape(shape: Tensor, y: Tensor) -> bool:
+    """Whether the file states the output's shape, and the operand for it is no constant."""
+    return not shape.is_constant and len(y.shape) == 4 and not y.free_dims
 
 
 def _in_order_of_conv_2d(context: OpContext) -> OpContext:
@@ -136,8 +144,8 @@ SPEC = OpSpec(
     lower=lower,
     types=data_types(FORMS),
     notes=(
-        "constant output shape; any stride, padding and fused activation; weights per tensor or "
-        "per channel, of uint8 per tensor, constant; bias int32 (of int16 data int32 or "
-        "int64, of float data float32) or absent"
+        "output shape constant or as the file states it; any stride, padding and fused "
+        "activation; weights per tensor or per channel, of uint8 per tensor, constant; bias int32 "
+        "(of int16 data int32 or int64, of float data float32) or absent"
     ),
 )

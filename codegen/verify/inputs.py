@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.errors import CodegenError
-from codegen.graph import DType, Tensor
+from codegen.graph import DType, Graph, Tensor
+from codegen.ops.transpose_conv import states_shape
 
 Array = NDArray[Any]
 InputSet = tuple[Array, ...]
@@ -65,6 +66,23 @@ def _numpy(tensor: Tensor) -> np.dtype[Any]:
     if dtype is None:
         raise CodegenError(f"input {tensor.label} is {tensor.dtype.value}, which cannot be fed")
     return dtype
+
+
+def with_stated_shapes(values: InputSet, graph: Graph) -> InputSet:
+    """The same set, in which inputs that can only repeat a shape of the file do so.
+
+    The interpreter reads such an operand where the C code takes the shape from the file.
+    """
+    stated: dict[int, tuple[int, ...]] = {}
+    for node in graph.nodes:
+        if node.op == "TRANSPOSE_CONV":
+            shape, y = graph.tensors[node.inputs[0]], graph.tensors[node.outputs[0]]
+            if states_shape(shape, y):
+                stated[shape.index] = y.shape
+    return tuple(
+        np.array(stated.get(t, value), value.dtype)
+        for t, value in zip(graph.inputs, values, strict=True)
+    )
 
 
 def load_npz(path: Path, tensors: Sequence[Tensor]) -> UserInputs:

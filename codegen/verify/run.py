@@ -10,7 +10,7 @@ import numpy as np
 from codegen.errors import CodegenError
 from codegen.graph import Model
 from codegen.pipeline import Build
-from codegen.verify.inputs import InputSet, edge_sets, load_npz, random_set
+from codegen.verify.inputs import InputSet, edge_sets, load_npz, random_set, with_stated_shapes
 from codegen.verify.result import TargetResult, VerifyResult
 from codegen.verify.session import (
     Progress,
@@ -44,12 +44,14 @@ def verify(
     board = build.plan.board
     if request.target == "emulator" and board.emulator is None:
         raise CodegenError(f"board {board.name} names no emulator; verify with --target host")
-    tensors = [build.plan.graph.tensors[t] for t in build.plan.graph.inputs]
+    graph = build.plan.graph
+    tensors = [graph.tensors[t] for t in graph.inputs]
     user = load_npz(request.npz, tensors) if request.npz else None
     rng = np.random.default_rng(request.seed)
     sets: list[InputSet] = [*(user.sets if user else ())]
     sets += [random_set(tensors, rng) for _ in range(request.samples)]
     sets += edge_sets(tensors)
+    sets = [with_stated_shapes(values, graph) for values in sets]
     progress("running the TFLite interpreter")
     session = make_session(model, path.read_bytes(), build, sets, user.labels if user else None)
     return VerifyResult(tuple(_targets(session, request, progress)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD
  *
- * POW. Integers wrap; their exponents must not be negative, which the reference checks and which
+ * POW and ATAN2. Integers wrap; their exponents must not be negative, which the reference checks and which
  * here counts as 0.
  */
 #ifndef CG_POWER_H
@@ -21,6 +21,7 @@ CG_KERNEL int32_t cg_power(int32_t base, int32_t exponent)
 }
 
 CG_BINARY(cg_pow_f32, cg_binary_args, f32, f32, powf(a, b))
+CG_BINARY(cg_atan2_f32, cg_binary_args, f32, f32, atan2f(a, b))
 CG_BINARY(cg_pow_s32, cg_binary_args, s32, s32, cg_power(a, b))
 
 #endif

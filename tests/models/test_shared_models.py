@@ -19,7 +19,7 @@ from codegen.errors import CodegenError
 from codegen.importer import load_model
 from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.planner.build import build_plan
-from codegen.verify.inputs import edge_sets, random_set
+from codegen.verify.inputs import edge_sets, random_set, with_stated_shapes
 from codegen.verify.session import make_session, verify_emulator, verify_host
 from tests.paths import app_models, optest_models, requires_models
 
@@ -80,6 +80,7 @@ def check(path: Path, samples: int, *, sanitize: bool = False) -> Build:
     tensors = [built.plan.graph.tensors[t] for t in built.plan.graph.inputs]
     rng = np.random.default_rng(zlib.crc32(path.stem.encode()))
     sets = [random_set(tensors, rng) for _ in range(samples)] + list(edge_sets(tensors))
+    sets = [with_stated_shapes(values, built.plan.graph) for values in sets]
     session = make_session(model, path.read_bytes(), built, sets)
     result = verify_host(session, quiet, sanitize=sanitize)
     assert result.equal, result.error or (result.difference and result.difference.line())

@@ -114,6 +114,15 @@ def test_floats(tmp_path: Path, rng: np.random.Generator) -> None:
     assert_equal(prelus, tmp_path / "prelu", rng, specials=2)
 
 
+def test_angles(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Operands of one shape, in all quarters, at zeros of both signs and beyond numbers."""
+    builder = ModelBuilder()
+    tensors = [builder.tensor((2, 3, 40), "float32") for _ in range(3)]
+    builder.op("ATAN2", tensors[:2], tensors[2:])
+    cases = {"angles": builder.build(tensors[:2], tensors[2:])}
+    assert_equal(cases, tmp_path, rng, samples=3, specials=4, tolerance=FOUR_ULP)
+
+
 def test_powers(tmp_path: Path, rng: np.random.Generator) -> None:
     floats = {"floats": binary_model(some(shape_cases(same("POW", "float32")), 0), rng)}
     graph = parse_model(floats["floats"]).main

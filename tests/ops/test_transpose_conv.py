@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,15 @@ def test_refusals(
 ) -> None:
     with pytest.raises(CodegenError, match=rf"operator 0 TRANSPOSE_CONV.*{message}"):
         assert_equal({"refused": model("int8", rng, [config])}, tmp_path, rng)
+
+
+def test_a_shape_of_run_time(tmp_path: Path, rng: np.random.Generator) -> None:
+    """The interpreter reads it; the C code takes the one of the file, which has to be the same."""
+    builder = ModelBuilder()
+    x, y = add_layer(builder, rng, "int8")
+    shape = builder.tensor((4,), "int32")
+    layer = builder.operators[0]
+    builder.operators[0] = replace(layer, inputs=(shape, *layer.inputs[1:]))
+    sizes = np.array(builder.tensors[y].shape, np.int32)
+    sets = [[sizes, rng.integers(-128, 128, (1, 4, 5, 3)).astype(np.int8)] for _ in range(3)]
+    assert_equal({"x": builder.build([shape, x], [y])}, tmp_path, rng, inputs={"x": sets})
