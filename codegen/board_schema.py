@@ -261,8 +261,8 @@ class Scratchpad(_Table):
     """The memory an NPU computes from (or that kernels use as fast memory filled by DMA)."""
 
     size: Size
-    banks: Count = 1
-    """Equal parts; transfers and computation in different banks do not disturb each other."""
+    banks: Annotated[Count, Field(le=64)] = 1
+    """Equal parts, one after the other, each with a port of its own: see codegen/npu/banks.py."""
     address: Address | None = None
     section: Section | None = None
     alignment: Alignment = 16

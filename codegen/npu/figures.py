@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codegen.npu.banks import meeting_cycles
 from codegen.npu.issue import Act
 from codegen.npu.network import limits
-from codegen.npu.timeline import Event
+from codegen.npu.timeline import Clock, Event
 from codegen.npu.weights import whole_bytes
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ class LayerFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """Totals of a run, and its layers."""
+    """Totals of a run, and its layers.
+
+    `meeting` counts the cycles in which a transfer and a command are in one bank of the scratchpad.
+    """
 
     total: int
     compute: int
@@ -56,6 +60,7 @@ class Figures:
     moved: int
     compulsory: int
     limit: int
+    meeting: int
     layers: tuple[LayerFigures, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -69,6 +74,7 @@ class Figures:
             "bytes_moved": self.moved,
             "compulsory_bytes": self.compulsory,
             "limit_cycles": self.limit,
+            "bank_conflict_cycles": self.meeting,
         }
 
     def lines(self) -> Iterator[str]:
@@ -88,6 +94,7 @@ class Figures:
             f"{100 * self.exposed / max(1, self.total):.1f} % exposed; {self.moved:,} bytes moved, "
             f"{self.moved / max(1, self.compulsory):.3f} of the compulsory ones"
         )
+        yield f"{self.meeting:,} cycles with a transfer in a bank of the NPU's command"
 
 
 def figures(npu: NpuPlan, events: Sequence[Event], total: int) -> Figures:
@@ -120,8 +127,21 @@ def figures(npu: NpuPlan, events: Sequence[Event], total: int) -> Figures:
         moved=sum(r.moved for r in layers),
         compulsory=limit.compulsory,
         limit=int(limit.cycles),
+        meeting=_meeting(npu, events, tickets),
         layers=layers,
     )
+
+
+def _meeting(npu: NpuPlan, events: Sequence[Event], tickets: Sequence[int]) -> int:
+    """Cycles of transfers, set-up left out, in a bank that a command works in at that time."""
+    clock, transfers = Clock(npu.network.board), npu.builder.program.transfers
+    commands = sorted((e.start, e.end, e.banks) for e in events if e.lane == "NPU")
+    moves = (
+        (e.end - clock.moving(transfers[tickets[e.number]]), e.end, e.banks)
+        for e in events
+        if e.lane.isdigit()
+    )
+    return sum(meeting_cycles(commands, move) for move in moves)
 
 
 @dataclass

@@ -93,7 +93,8 @@ def plan_npu(
     assert board.scratchpad is not None and board.dma is not None
     net = network(graph, board, nodes, portable)
     schedule, builder, issued = best_schedule(net)
-    npu = NpuPlan(net, schedule, builder, issued, timeline(board, builder.program, issued.actions))
+    clock = timeline(board, builder.program, issued.actions, issued.offsets)
+    npu = NpuPlan(net, schedule, builder, issued, clock)
     context = _Context(graph, board, options, nodes, lowered, npu, _positions(nodes, npu))
     buffers, solution = _place(context, list(_memory_buffers(context)))
     return _assemble(context, order, buffers, solution)

@@ -9,10 +9,11 @@ them moves bytes at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codegen.board_schema import Board
+from codegen.npu.banks import command_banks, transfer_banks
 from codegen.npu.issue import Act, Action
 from codegen.npu.program import Program, Transfer, Way
 from codegen.npu.tiling import engine, rates
@@ -22,7 +23,8 @@ from codegen.npu.tiling import engine, rates
 class Event:
     """Something that took time: `lane` is "NPU", "CPU" or a DMA channel's number as text.
 
-    `number` is that of the command, or the ticket of the transfer.
+    `number` is that of the command, or the ticket of the transfer; `banks` has a bit for each bank
+    of the scratchpad that it touches, if that is known.
     """
 
     lane: str
@@ -30,6 +32,7 @@ class Event:
     start: int
     end: int
     bytes: int = 0
+    banks: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +84,13 @@ class Clock:
         return copy.rows * copy.planes * math.ceil(copy.length / rate)
 
 
-def timeline(board: Board, program: Program, actions: Iterable[Action]) -> Timeline:
-    """Play the actions on the clock."""
+def timeline(
+    board: Board,
+    program: Program,
+    actions: Iterable[Action],
+    offsets: Sequence[int] | None = None,
+) -> Timeline:
+    """Play the actions on the clock; where the blocks' offsets are known, banks are too."""
     npu, _ = engine(board)
     clock = Clock(board)
     now = npu_end = cpu = busy = dma = moved = started = 0
@@ -94,7 +102,9 @@ def timeline(board: Board, program: Program, actions: Iterable[Action]) -> Timel
         if action.act is Act.DMA_START:
             transfer = program.transfers[number]
             channel, start, ends[number] = clock.transfer(transfer, now)
-            events.append(Event(str(channel), ticket, start, ends[number], transfer.copy.bytes))
+            banks = transfer_banks(board, transfer, offsets) if offsets else 0
+            span = (start, ends[number])
+            events.append(Event(str(channel), ticket, *span, transfer.copy.bytes, banks))
             ticket += 1
             dma += ends[number] - start
             moved += transfer.copy.bytes
@@ -103,11 +113,12 @@ def timeline(board: Board, program: Program, actions: Iterable[Action]) -> Timel
         elif action.act is Act.NPU_WAIT:
             now = max(now, npu_end)
         elif action.act is Act.NPU_START:
-            cycles = program.commands[number].cycles
-            npu_end = now + cycles
-            busy += cycles
+            command = program.commands[number]
+            npu_end = now + command.cycles
+            busy += command.cycles
             started += 1
-            events.append(Event("NPU", number, now, npu_end))
+            banks = command_banks(board, command, offsets) if offsets else 0
+            events.append(Event("NPU", number, now, npu_end, 0, banks))
         else:
             cycles = program.commands[number].cycles
             events.append(Event("CPU", number, now, now + cycles))

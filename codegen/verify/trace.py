@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen.emit.files import environment
@@ -51,26 +51,19 @@ def read_trace(path: Path, npu: NpuPlan) -> Simulated:
     except OSError as error:
         raise ToolError(f"the simulator has left no trace: {error.strerror}") from None
     for line in lines:
-        lane, number, start, end, moved = line.split()
+        lane, number, start, end, moved, banks = line.split()
         if lane == "total":
             found = tuple(events)
             return Simulated(npu, found, int(end), figures(npu, found, int(end)))
-        events.append(_event(lane, int(number), int(start), int(end), int(moved), cpu, engine))
+        event = Event(lane, int(number), int(start), int(end), int(moved), int(banks))
+        events.append(_known(event, cpu, engine))
     raise ToolError("the simulator's trace ends early; run it again")
 
 
-def _event(
-    lane: str,
-    number: int,
-    start: int,
-    end: int,
-    moved: int,
-    cpu: list[int],
-    engine: list[int],
-) -> Event:
+def _known(event: Event, cpu: list[int], engine: list[int]) -> Event:
     """An event with the number that the plan's program knows it by (a ticket for transfers)."""
-    if lane == "npu":
-        return Event("NPU", engine[number], start, end)
-    if lane == "cpu":
-        return Event("CPU", cpu[number], start, end)
-    return Event(lane.removeprefix("dma"), number, start, end, moved)
+    if event.lane == "npu":
+        return replace(event, lane="NPU", number=engine[event.number])
+    if event.lane == "cpu":
+        return replace(event, lane="CPU", number=cpu[event.number])
+    return replace(event, lane=event.lane.removeprefix("dma"))

@@ -34,17 +34,17 @@ void sim_clock_open(void)
     trace = path != NULL ? fopen(path, "w") : NULL;
 }
 
-static void record(const char *lane, int64_t number, int64_t start, int64_t end, int64_t bytes)
+static void record(const char *lane, int64_t number, int64_t start, int64_t end, int64_t bytes, uint64_t banks)
 {
     if (trace != NULL) {
-        fprintf(trace, "%s %lld %lld %lld %lld\n", lane, (long long)number, (long long)start, (long long)end,
-                (long long)bytes);
+        fprintf(trace, "%s %lld %lld %lld %lld %llu\n", lane, (long long)number, (long long)start,
+                (long long)end, (long long)bytes, (unsigned long long)banks);
     }
 }
 
 void sim_clock_close(void)
 {
-    record("total", 0, 0, sim_now, 0);
+    record("total", 0, 0, sim_now, 0, 0);
     if (trace != NULL) {
         fclose(trace);
         trace = NULL;
@@ -70,7 +70,7 @@ void sim_clock_transfer(const cg_dma_transfer *t, int32_t store, int64_t bytes)
     const int64_t end = moving + (int64_t)t->rows * t->planes * (int64_t)ceil((double)t->length / rate);
     bus_free = channel_free[channel] = end;
     snprintf(lane, sizeof lane, "dma%d", (int)channel);
-    record(lane, t->ticket, start, end, bytes);
+    record(lane, t->ticket, start, end, bytes, sim_banks);
     for (int32_t i = 0; i < SIM_DMA_QUEUE; i++) {
         if (tickets[i] < 0) {
             tickets[i] = t->ticket;
@@ -143,7 +143,7 @@ static int64_t compute_cycles(const cg_npu_command *c)
 void sim_clock_npu(const cg_npu_command *c)
 {
     npu_end = sim_now + SIM_NPU_START + compute_cycles(c);
-    record("npu", commands++, sim_now, npu_end, 0);
+    record("npu", commands++, sim_now, npu_end, 0, sim_banks);
 }
 
 void sim_clock_npu_wait(void)
@@ -154,7 +154,7 @@ void sim_clock_npu_wait(void)
 void sim_clock_cpu(int64_t cycles)
 {
     if (cycles > 0) {
-        record("cpu", cpu_layers++, sim_now, sim_now + cycles, 0);
+        record("cpu", cpu_layers++, sim_now, sim_now + cycles, 0, 0);
         sim_now += cycles;
     }
 }

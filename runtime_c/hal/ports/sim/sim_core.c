@@ -16,6 +16,7 @@
 #include "sim_state.h"
 
 sim_scratchpad sim_pad;
+uint64_t sim_banks;
 
 static const char *layer_name = "before the first layer";
 static int32_t layer_index = -1;
@@ -62,6 +63,11 @@ int32_t sim_position(const char *what, const void *start, int64_t bytes)
         sim_fail("%s: not inside the scratchpad", what);
     }
     return (int32_t)(at - base);
+}
+
+void sim_touch(int32_t at)
+{
+    sim_banks |= (uint64_t)1 << (at / (SIM_SCRATCHPAD_BYTES / SIM_SCRATCHPAD_BANKS));
 }
 
 void cg_sim_before_layer(const cg_sim_layer *layers, int32_t index)

@@ -132,10 +132,12 @@ static void take_scratchpad(sim_transfer *f)
     f->pad = f->store != 0
                  ? sim_position("a store's source", f->t.from, extent(&f->t, f->t.from_row, f->t.from_plane))
                  : sim_position("a load's target", f->t.to, extent(&f->t, f->t.to_row, f->t.to_plane));
+    sim_banks = 0;
     for (int32_t i = 0; i < runs(&f->t); i++) {
         const int32_t first = pad_offset(f, i);
         for (int32_t at = first; at < first + f->t.length; at++) {
             const int32_t state = sim_pad.state[at];
+            sim_touch(at);
             if (f->store != 0) {
                 if (state != SIM_VALID) {
                     sim_fail("transfer %d: sends byte %d of the scratchpad, which is not there yet",

@@ -30,6 +30,7 @@ static void read_byte(const char *what, int32_t at)
                  sim_pad.state[at] == SIM_ARRIVING ? "has not arrived" : "holds nothing");
     }
     sim_pad.in_use[at] = 1;
+    sim_touch(at);
 }
 
 static void write_byte(const char *what, int32_t at)
@@ -40,6 +41,7 @@ static void write_byte(const char *what, int32_t at)
     }
     sim_pad.state[at] = SIM_COMPUTING;
     sim_pad.base[at] = 0x3C;
+    sim_touch(at);
 }
 
 static void done_byte(const char *what, int32_t at)
@@ -160,6 +162,7 @@ int32_t cg_npu_start(const cg_npu_command *c)
         return CG_HAL_NPU_ERROR;
     }
     memset(sim_pad.in_use, 0, sizeof sim_pad.in_use);
+    sim_banks = 0;
     area("its input", &c->x0, &a, read_byte);
     if (c->operation == CG_NPU_ADD || c->operation == CG_NPU_MUL) {
         area("its second input", &c->x1, &a, read_byte);

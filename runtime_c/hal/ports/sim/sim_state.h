@@ -23,6 +23,10 @@ typedef struct {
 
 extern sim_scratchpad sim_pad;
 
+/* The banks of the scratchpad that the transfer or command being started touches, a bit for each. */
+extern uint64_t sim_banks;
+void sim_touch(int32_t at);
+
 /* Prints "sim: layer 3 CONV_2D: ..." and ends the program with a status that is not 0. */
 void sim_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
