@@ -84,6 +84,11 @@ def make_interpreter(model: bytes, *, preserve_all: bool = False) -> Any:
     return _allocated(model, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES, preserve_all)
 
 
+def make_reference_interpreter(model: bytes) -> Any:
+    """One with the reference kernels alone."""
+    return _allocated(model, OpResolverType.BUILTIN_REF, preserve_all=False)
+
+
 def _allocated(model: bytes, kernels: OpResolverType, preserve_all: bool) -> Any:
     interpreter = Interpreter(
         model_content=model,

@@ -19,7 +19,7 @@ from codegen.importer import load_model
 from codegen.pipeline import build
 from codegen.verify.inputs import random_set
 from codegen.verify.session import make_session, verify_host
-from tests.models.test_shared_models import NO_REFERENCE, buildable
+from tests.models.shared_lists import verified_models
 from tests.npu.test_models import BOARDS, NAMES
 from tests.paths import requires_models
 
@@ -30,16 +30,16 @@ pytestmark = requires_models
 
 
 def convolutional() -> list[Path]:
-    """Buildable models with int8 convolutions, but those that have a test of their own."""
+    """Models with int8 convolutions, but those that have a test of their own."""
     found = []
-    for name, path in sorted(buildable().items()):
+    for name, path in sorted(verified_models().items()):
         graph = load_model(path).main
         kinds = {
             graph.tensors[node.inputs[0]].dtype.value
             for node in graph.nodes
             if node.op in ("CONV_2D", "DEPTHWISE_CONV_2D")
         }
-        if "int8" in kinds and name not in (*NAMES.values(), *NO_REFERENCE):
+        if "int8" in kinds and name not in NAMES.values():
             found.append(path)
     return found
 
@@ -59,7 +59,7 @@ def check(path: Path, board: str) -> None:
 
 def test_a_view_inside_of_a_cascade() -> None:
     """A RESHAPE between operators that could run row by row: its input is complete before it."""
-    check(buildable()["SiliconLabs-mltk__image_example1"], "npu-64k")
+    check(verified_models()["SiliconLabs-mltk__image_example1"], "npu-64k")
 
 
 def test_sample(sample: Callable[[Sequence[Any], int], list[Any]]) -> None:
