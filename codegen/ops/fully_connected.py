@@ -140,7 +140,7 @@ def _params_hybrid(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, ax
 
 
 def _params_s16(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis: int) -> Params:
-    """As `_params_s8`, with sums of 64 bits and the factors as doubles."""
+    """As `_params_s8`, with sums of 64 bits, and factors as doubles where 32 do not suffice."""
     require_symmetric(context, x, y)
     factors = output_factors(context, x, y, channel_scales(context, filters, axis, shifted=True))
     zero_point = weights_zero_point(filters)
@@ -150,13 +150,15 @@ def _params_s16(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axis:
     require_wide(context, sums, bias)
     _require_int32(context, (sums + np.abs(bias)) * np.array(factors))
     per_channel = len(set(factors)) > 1
+    scales = factors if per_channel else factors[:1]
+    fits = (sums + np.abs(bias)).max() < 2**31 and max(scales) < 2**31
     return (
         *clamp_params(context, y),
         ("per_channel", int(per_channel)),
         ("weights_offset", -zero_point),
         ("weights", weights(values)),
         *bias_fields,
-        ("scale", table(np.array(factors if per_channel else factors[:1], np.float64))),
+        *(double_tables(scales) if fits else (("scale", table(np.array(scales, np.float64))),)),
     )
 
 

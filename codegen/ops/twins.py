@@ -71,12 +71,19 @@ class Twin:
     holds: Callable[[Mapping[str, Param]], bool] = _always
 
 
+def _wide_twins(family: str) -> dict[str, Twin]:
+    """Of kernels for int16 data with int8 weights, each in the header of the portable one."""
+    operators = ("conv_2d", "depthwise_conv_2d", "fully_connected")
+    return {f"cg_{op}_s16": Twin(f"cg_{op}_{family}_s16", f"cg_{op}_s16.h") for op in operators}
+
+
 TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
     Kernels.DSP: {
         "cg_mul_s8": Twin("cg_mul_dsp_s8", "cg_mul_dsp.h", _right_product),
         "cg_average_pool_2d_s8": Twin("cg_average_pool_2d_dsp_s8", "cg_pool_2d_dsp.h", _short_pool),
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_dsp_s8", "cg_pool_2d_dsp.h"),
         "cg_mean_s8": Twin("cg_mean_dsp_s8", "cg_mean_dsp.h", _short_mean),
+        **_wide_twins("dsp"),
     },
     Kernels.MVE: {
         "cg_add_s8": Twin("cg_add_mve_s8", "cg_add_mve.h"),
@@ -85,6 +92,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_mve_s8", "cg_pool_2d_mve.h"),
         "cg_mean_s8": Twin("cg_mean_mve_s8", "cg_mean_mve.h", _small_mean),
         "cg_lookup_8": Twin("cg_lookup_mve_8", "cg_lookup_mve.h"),
+        **_wide_twins("mve"),
     },
 }
 """By the kernel that an operator names."""

@@ -21,6 +21,14 @@ CG_KERNEL int32_t cg_scale_double(int32_t acc, uint32_t high, uint32_t low, int3
     const uint32_t magnitude = acc < 0 ? 0u - (uint32_t)acc : (uint32_t)acc;
     const uint64_t lower = (uint64_t)magnitude * low;
     const uint64_t top = (uint64_t)magnitude * high + (lower >> 21);
+    if (shift > 32) {
+        /* Factors below 1/2, the usual ones: the upper word alone is shifted. */
+        const uint64_t raised = top + ((uint64_t)((uint32_t)1 << (shift - 33)) << 32);
+        const uint32_t word = (uint32_t)(raised >> 32) >> (shift - 32);
+        if (word == (uint32_t)((raised + 1024u) >> 32) >> (shift - 32)) {
+            return acc < 0 ? -(int32_t)word : (int32_t)word;
+        }
+    }
     const uint64_t biased = top + ((uint64_t)1 << (shift - 1));
     uint64_t value = biased >> shift;
     if (value != (biased + 1024u) >> shift) {
