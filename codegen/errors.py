@@ -37,3 +37,7 @@ class OverBudget(CodegenError):
 
 class ToolError(CodegenError):
     """A compiler, emulator or Python package is missing or failed."""
+
+
+class NoAnswer(ToolError):
+    """A program of ours has not answered in time."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -200,6 +200,8 @@ class Node:
     builtin options table under its schema name (`stride_h`, `fused_activation_function`, ...);
     enumerations of activation and padding are their schema names ("RELU6", "SAME").
     `intermediates` are tensors that hold nothing but the quantisation of inner values.
+    `subgraphs` are what a control operator runs, once `passes.embed_subgraphs` has brought it here:
+    condition and body of a WHILE, both ways of an IF.
     """
 
     index: int
@@ -210,6 +212,7 @@ class Node:
     options: Mapping[str, Attribute] = field(default_factory=lambda: MappingProxyType({}))
     custom_name: str = ""
     intermediates: tuple[int, ...] = ()
+    subgraphs: tuple[Subgraph, ...] = ()
 
     @property
     def label(self) -> str:
@@ -224,6 +227,19 @@ class Node:
     def input(self, position: int) -> int:
         """Tensor index at `position`, or -1 when the list is short or says absent."""
         return self.inputs[position] if position < len(self.inputs) else -1
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Operators that run inside of a control operator; their tensors are numbered in its graph.
+
+    `inputs` are the names that the control operator's operands go by inside.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -267,6 +283,22 @@ class Graph:
                 if t >= 0:
                     readers.setdefault(t, []).append(node)
         return readers
+
+    def inside(self, subgraph: Subgraph) -> Graph:
+        """A subgraph as a graph of its own, over the same tensors."""
+        return Graph(subgraph.name, self.tensors, subgraph.nodes, subgraph.inputs, subgraph.outputs)
+
+    def next_index(self) -> int:
+        """The first number that no operator has, those of subgraphs included."""
+        return 1 + max((node.index for node in all_nodes(self.nodes)), default=-1)
+
+
+def all_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes, each followed by those of its subgraphs."""
+    for node in nodes:
+        yield node
+        for subgraph in node.subgraphs:
+            yield from all_nodes(subgraph.nodes)
 
 
 @dataclass(frozen=True)

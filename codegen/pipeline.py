@@ -15,6 +15,7 @@ from codegen.errors import CodegenError, OverBudget, Unsupported
 from codegen.graph import Graph, Model
 from codegen.ops.base import TableKind
 from codegen.passes import link, simplify
+from codegen.passes.copy_in_turn import copy_in_turn
 from codegen.passes.io_int8 import io_int8
 from codegen.plan import Plan, PlanOptions
 from codegen.plan_json import plan_document
@@ -98,6 +99,8 @@ def prepare_graph(model: Model, options: BuildOptions) -> Graph:
     """
     _check_interface(model.main)
     graph = link(model)
+    if options.plan.reference == "litert":
+        graph = copy_in_turn(graph)
     return simplify(io_int8(graph) if options.io == "int8" else graph)
 
 

@@ -17,6 +17,7 @@ from codegen.graph import Graph, Node
 from codegen.layout import Layout, dense_layout
 from codegen.npu.program import Copy
 from codegen.ops.base import Call, Lowered, Table, TableKind
+from codegen.ops.control import TRIPS
 from codegen.targets.npu import Work
 
 if TYPE_CHECKING:
@@ -247,11 +248,51 @@ class Form:
     taken: bool
 
 
+@dataclass(frozen=True)
+class Part:
+    """One subgraph of a control operator.
+
+    Attributes:
+        first, end: positions of its layers, [first, end).
+        enter: (outer, inner): while it runs, the inner tensor is what the outer one is, in its
+            place.
+        leave: (inner, outer): when it is done, the outer tensor is what the inner one is, in its
+            place.
+    """
+
+    first: int
+    end: int
+    enter: tuple[tuple[int, int], ...]
+    leave: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Control:
+    """What an IF or a WHILE does after its own steps.
+
+    Attributes:
+        loops: the second part runs, and the first one again, as long as the condition, which the
+            first part makes, is true; else one of the two runs as the condition says.
+        condition: the tensor.
+        parts: condition and body of a loop; what runs if the condition is true, and if it is not.
+    """
+
+    loops: bool
+    condition: int
+    parts: tuple[Part, Part]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What the parts are called."""
+        return ("cond", "body") if self.loops else ("then", "else")
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
     """What one operator became: steps, and copies that shared memory makes superfluous.
 
     `lowered` has the calls that were chosen; `forms` what they were chosen from, if there was more.
+    The layers of its subgraphs, if `control` names such, follow it.
     """
 
     node: Node
@@ -260,6 +301,12 @@ class Layer:
     dropped: tuple[Call, ...] = ()
     note: str = ""
     forms: tuple[Form, ...] = ()
+    control: Control | None = None
+
+    @property
+    def has_code(self) -> bool:
+        """Whether it is a function of the C code."""
+        return bool(self.steps) or self.control is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +346,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything the emitter prints. Layers stand in execution order.
+    """Everything the emitter prints. Layers stand in execution order, those of subgraphs too.
 
     `lower_bound` is what the arenas need at least, given which buffers lie in which memory, and
     `counted_bound` what they need for the most bytes live at once;
@@ -349,6 +396,24 @@ class Plan:
         """Bytes of all state together."""
         return sum(self.state_bytes.values())
 
+    @property
+    def outer_layers(self) -> tuple[Layer, ...]:
+        """The layers that stand in no subgraph: what one run goes through, each once."""
+        outer, end = [], 0
+        for position, layer in enumerate(self.layers):
+            if position >= end:
+                outer.append(layer)
+                end = position + 1 if layer.control is None else layer.control.parts[1].end
+        return tuple(outer)
+
+    @property
+    def has_unbounded_loop(self) -> bool:
+        """Whether a loop runs as often as its condition holds, which only run time knows."""
+        return any(
+            layer.control is not None and layer.control.loops and TRIPS not in layer.node.options
+            for layer in self.layers
+        )
+
     def constant_bytes(self, kind: TableKind) -> int:
         """Flash taken by one kind of constants."""
         return sum(c.table.bytes_of(kind) for c in self.constants)
@@ -370,3 +435,23 @@ def engine_steps(steps: tuple[Step, ...]) -> Iterator[EngineStep]:
             yield from engine_steps(step.body)
         elif not isinstance(step, KernelStep):
             yield step
+
+
+def layer_numbers(plan: Plan) -> dict[int, str]:
+    """Position -> number of a layer that has code; in a subgraph `3 body 1`."""
+    return dict(_numbers(plan, 0, len(plan.layers), ""))
+
+
+def _numbers(plan: Plan, first: int, end: int, prefix: str) -> Iterator[tuple[int, str]]:
+    position, number = first, 0
+    while position < end:
+        layer = plan.layers[position]
+        label = f"{prefix}{number}"
+        if layer.has_code:
+            yield position, label
+            number += 1
+        position += 1
+        if layer.control is not None:
+            for part, word in zip(layer.control.parts, layer.control.words, strict=True):
+                yield from _numbers(plan, part.first, part.end, f"{label} {word} ")
+            position = layer.control.parts[1].end

@@ -14,6 +14,7 @@ from codegen.plan import (
     FORMAT_VERSION,
     Affine,
     CacheStep,
+    Control,
     DmaStart,
     DmaWait,
     EngineStep,
@@ -143,6 +144,23 @@ def _layer(layer: Layer, outputs: list[int]) -> dict[str, Any]:
         "forms": [asdict(form) for form in layer.forms],
         "views": _views(layer),
         "steps": [_step(step) for step in layer.steps],
+        **({"control": _control(layer.control)} if layer.control is not None else {}),
+    }
+
+
+def _control(control: Control) -> dict[str, Any]:
+    return {
+        "loops": control.loops,
+        "condition": control.condition,
+        "parts": [
+            {
+                "first": part.first,
+                "end": part.end,
+                "enter": [list(pair) for pair in part.enter],
+                "leave": [list(pair) for pair in part.leave],
+            }
+            for part in control.parts
+        ],
     }
 
 

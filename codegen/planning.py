@@ -26,8 +26,9 @@ from codegen.picture import arena_picture, buffer_label, short_label
 from codegen.plan import Layer, Plan, PlanOptions
 from codegen.planner.budget import with_advice
 from codegen.planner.build import plan_prepared
-from codegen.planner.candidates import Prepared, prepare
+from codegen.planner.candidates import Prepared
 from codegen.planner.compare import StrategyFigures, chosen_figures, compare_strategies
+from codegen.planner.control import prepare_all
 from codegen.planner.order import OrderResult
 from codegen.target import Target, target_of
 
@@ -169,7 +170,7 @@ def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepare
     """All orders, and why operators cannot be built."""
     target = target_of(board.cpu, options.kernels, options.reference)
     lowered, refused = _lower_or_opaque(graph, target)
-    return prepare(graph, options, lowered), refused
+    return prepare_all(graph, board, options, lowered), refused
 
 
 def _lower_or_opaque(graph: Graph, target: Target) -> tuple[dict[int, Lowered], dict[int, str]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 
 from codegen.occupancy import live_at, occupied
 from codegen.picture import Picture, arena_picture
-from codegen.plan import Home, Plan
+from codegen.plan import Home, Plan, layer_numbers
 
 
 @dataclass(frozen=True)
 class RowText:
     """One layer of the table; `number` is its place in the C code, None where it needs no code."""
 
-    number: int | None
+    number: str | None
     operator: int
     kind: str
     summary: str
@@ -50,10 +49,10 @@ def report_context(plan: Plan) -> Report:
 
 def _rows(plan: Plan) -> list[RowText]:
     in_arena = [b for b in plan.buffers if b.home is Home.ARENA]
-    numbers = count()
+    numbers = layer_numbers(plan)
     return [
         RowText(
-            number=next(numbers) if layer.steps else None,
+            number=numbers.get(position),
             operator=layer.node.index,
             kind=layer.node.op,
             summary=layer.lowered.summary,

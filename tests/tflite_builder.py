@@ -92,11 +92,15 @@ class _Shared:
 
 
 class SubgraphBuilder:
-    """One subgraph: its tensors and operators in the order in which they are added."""
+    """One subgraph: its tensors and operators in the order in which they are added.
 
-    def __init__(self, shared: _Shared, name: str) -> None:
+    `index` is how control operators name it.
+    """
+
+    def __init__(self, shared: _Shared, name: str, index: int) -> None:
         self._shared = shared
         self.name = name
+        self.index = index
         self.tensors: list[_Tensor] = []
         self.operators: list[_Operator] = []
         self.inputs: tuple[int, ...] = ()
@@ -191,14 +195,14 @@ class ModelBuilder(SubgraphBuilder):
     """A whole file; it is itself the builder of the main subgraph."""
 
     def __init__(self, description: str = "test", name: str = "main") -> None:
-        super().__init__(_Shared(), name)
+        super().__init__(_Shared(), name, 0)
         self._description = description
         self._subgraphs: list[SubgraphBuilder] = [self]
         self._signature: tuple[Sequence[str], Sequence[str]] | None = None
 
     def subgraph(self, name: str) -> SubgraphBuilder:
         """Start a further subgraph; its index is its position, counted from 1."""
-        graph = SubgraphBuilder(self._shared, name)
+        graph = SubgraphBuilder(self._shared, name, len(self._subgraphs))
         self._subgraphs.append(graph)
         return graph
 

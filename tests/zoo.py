@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from flatbuffers import flexbuffers
 
-from tests.tflite_builder import Level, ModelBuilder, OptionValue, Sparsity
+from tests.tflite_builder import Level, ModelBuilder, OptionValue, Sparsity, SubgraphBuilder
 
 _SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
 
@@ -476,6 +476,47 @@ def _svdf(chain: _Chain, x: int, dtype: str) -> int:
     return chain.op("SVDF", [x, features, time, -1, state], y, **options)
 
 
+def _control(chain: _Chain, x: int) -> int:
+    """int8[1,4,8,6] -> the same shape: turned round in a loop, or not, as the data says."""
+    builder, shape = chain.builder, (1, 4, 8, 6)
+
+    def data(graph: SubgraphBuilder) -> int:
+        return graph.tensor(shape, "int8", 0.05, -3)
+
+    def subgraph(name: str, inputs: int) -> tuple[SubgraphBuilder, list[int], int]:
+        """With so many inputs of the data's kind, and a counter."""
+        graph = builder.subgraph(name)
+        return graph, [data(graph) for _ in range(inputs)], graph.tensor((), "int32")
+
+    def turned(graph: SubgraphBuilder, source: int) -> int:
+        result = data(graph)
+        graph.op("REVERSE_V2", [source, graph.tensor((1,), "int32", data=[2])], [result])
+        return result
+
+    condition, (y,), count = subgraph("less than 3", 1)
+    less = condition.tensor((), "bool")
+    condition.op("LESS", [count, condition.tensor((), "int32", data=3)], [less])
+    condition.interface([y, count], [less])
+    body, (y,), count = subgraph("turn round", 1)
+    more = body.tensor((), "int32")
+    body.op("ADD", [count, body.tensor((), "int32", data=1)], [more])
+    body.interface([y, count], [turned(body, y), more])
+    results = [data(builder), builder.tensor((), "int32")]
+    indices = {"cond_subgraph_index": condition.index, "body_subgraph_index": body.index}
+    builder.op("WHILE", [x, chain.constant(0)], results, **indices)
+
+    then, (y, z), _ = subgraph("turn back", 2)
+    then.interface([y, z], [turned(then, y)])
+    otherwise, (y, z), _ = subgraph("as it was", 2)
+    otherwise.interface([y, z], [z])
+    limit = builder.tensor((), "int8", 0.05, -3, data=30)
+    above = chain.op("GREATER", [x, limit], builder.tensor(shape, "bool"))
+    some = builder.tensor((), "bool")
+    chain.op("REDUCE_ANY", [above, chain.constant([0, 1, 2, 3])], some)
+    indices = {"then_subgraph_index": then.index, "else_subgraph_index": otherwise.index}
+    return chain.op("IF", [some, results[0], x], data(builder), **indices)
+
+
 def _head(chain: _Chain, x: int) -> int:
     """int8[1,4,8,6] -> int8[1,5], a classifier."""
     y = chain.op("MEAN", [x, chain.constant([1, 2])], chain.result((1, 1, 1, 6)), keep_dims=True)
@@ -506,6 +547,7 @@ _PARTS = (
     _detections,
     _memory,
     _recurrent,
+    _control,
     _head,
 )
 

@@ -49,7 +49,7 @@ def bench_device(build: Build, progress: Progress) -> BenchResult:
 
 def layer_figures(build: Build, ticks: tuple[int, ...]) -> Iterator[LayerFigures]:
     """The layers that have code, in execution order, with what each took."""
-    layers = (layer for layer in build.plan.layers if layer.steps)
+    layers = (layer for layer in build.plan.outer_layers if layer.has_code)
     for index, (layer, taken) in enumerate(zip(layers, ticks, strict=False)):
         yield LayerFigures(index, layer.node.op, layer.lowered.macs, taken)
 
@@ -74,7 +74,7 @@ def _result(
 ) -> BenchResult:
     return BenchResult(
         board=build.plan.board.name,
-        macs=sum(layer.lowered.macs for layer in build.plan.layers),
+        macs=sum(layer.lowered.macs for layer in build.plan.outer_layers),
         instructions=instructions,
         microseconds=None,
         layers=layers,

@@ -48,7 +48,7 @@ def bench_host(model: bytes, build: Build, progress: Progress) -> BenchResult:
     progress("LiteRT: running")
     return BenchResult(
         board=plan.board.name,
-        macs=sum(layer.lowered.macs for layer in plan.layers),
+        macs=sum(layer.lowered.macs for layer in plan.outer_layers),
         instructions=None,
         microseconds=round(microseconds, 2),
         layers=tuple(layer_figures(build, layers)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.emit.engine import (
@@ -22,6 +22,7 @@ from codegen.plan import (
     Affine,
     Buffer,
     Constant,
+    Control,
     Home,
     KernelStep,
     Layer,
@@ -88,7 +89,7 @@ class TapText:
 
 @dataclass(frozen=True)
 class LayerText:
-    """One layer function and the comment above it."""
+    """One layer function and the comment above it; those that it calls stand before it."""
 
     index: int
     function: str
@@ -98,6 +99,17 @@ class LayerText:
     args: tuple[ArgsText, ...]
     steps: tuple[StepText, ...]
     taps: tuple[TapText, ...]
+    control: ControlText | None = None
+
+
+@dataclass(frozen=True)
+class ControlText:
+    """`while (condition) second` with `first` in front of each test, or `if` and `else`."""
+
+    loops: bool
+    condition: str
+    first: tuple[LayerText, ...]
+    second: tuple[LayerText, ...]
 
 
 @dataclass(frozen=True)
@@ -287,22 +299,58 @@ def _layer_comment(namer: Namer, layer: Layer) -> Iterator[str]:
 
 
 def layers(namer: Namer) -> tuple[LayerText, ...]:
-    """Every layer that has code, numbered in execution order."""
-    with_code = [layer for layer in namer.plan.layers if layer.steps]
-    width = max(2, len(str(len(with_code))))
+    """Every layer that has code and stands in no subgraph, numbered in execution order."""
+    return _layers(namer, 0, len(namer.plan.layers), "layer_", 2)
+
+
+def functions(layers: Iterable[LayerText]) -> Iterator[LayerText]:
+    """All layers, those of subgraphs before the layer that calls them."""
+    for layer in layers:
+        if layer.control is not None:
+            yield from functions((*layer.control.first, *layer.control.second))
+        yield layer
+
+
+def _layers(namer: Namer, first: int, end: int, prefix: str, digits: int) -> tuple[LayerText, ...]:
+    """The layers [first, end) of the plan that have code, without those of their subgraphs."""
+    with_code, position = [], first
+    while position < end:
+        layer = namer.plan.layers[position]
+        if layer.has_code:
+            with_code.append(layer)
+        position = position + 1 if layer.control is None else layer.control.parts[1].end
+    width = max(digits, len(str(len(with_code))))
+    inside = prefix != "layer_"
     return tuple(
-        LayerText(
-            index=i,
-            function=f"layer_{i:0{width}d}",
-            operator=layer.node.op,
-            macs=layer.lowered.macs,
-            comment=tuple(comment(line) for line in _layer_comment(namer, layer)),
-            args=layer_args(layer),
-            steps=tuple(_step(namer, step) for step in layer.steps),
-            taps=() if layer_works(layer) else tuple(_tap(namer, t) for t in layer.node.outputs),
-        )
+        _layer(namer, layer, i, f"{prefix}{i:0{width}d}", inside=inside)
         for i, layer in enumerate(with_code)
     )
+
+
+def _layer(namer: Namer, layer: Layer, index: int, function: str, *, inside: bool) -> LayerText:
+    """One layer; a debug build hands out nothing from inside of subgraphs."""
+    no_taps = inside or layer_works(layer)
+    return LayerText(
+        index=index,
+        function=function,
+        operator=layer.node.op,
+        macs=layer.lowered.macs,
+        comment=tuple(comment(line) for line in _layer_comment(namer, layer)),
+        args=layer_args(layer),
+        steps=tuple(_step(namer, step) for step in layer.steps),
+        taps=() if no_taps else tuple(_tap(namer, t) for t in layer.node.outputs),
+        control=_control(namer, layer.control, function) if layer.control is not None else None,
+    )
+
+
+def _control(namer: Namer, control: Control, function: str) -> ControlText:
+    t = control.condition
+    first, second = (
+        _layers(namer, part.first, part.end, f"{function}_{word}_", 1)
+        for part, word in zip(control.parts, control.words, strict=True)
+    )
+    address = namer.address(namer.plan.tensor_buffers[t], Affine(namer.plan.layout(t).offset))
+    return ControlText(control.loops, f"*({address}) != 0", first, second)
 
 
 def _tap(namer: Namer, t: int) -> TapText:

@@ -12,6 +12,9 @@ from codegen.resources import data_dir
 LIMIT = 600
 """No kernel may need more for a whole inference, in bytes; also the bound where none is known."""
 
+_CALLER = "cg_copy"
+"""What a layer runs itself before it calls those of its subgraphs."""
+
 _Figures = dict[str, int]
 
 
@@ -38,7 +41,6 @@ def stack_bound(plan: Plan) -> int:
     that call each kernel the way a layer does, and of `runtime_c/hal/ports/stack.json`, measured
     on whole models. A core without figures takes the worst of all.
     """
-    kernels = {s.call.kernel for layer in plan.layers for s in kernel_steps(layer.steps)}
     core = plan.board.cpu.core
     commands, callers = _engine(plan)
 
@@ -46,7 +48,16 @@ def stack_bound(plan: Plan) -> int:
         figures = _table().get(kernel, {})
         return callers + figures.get(core, max(figures.values(), default=LIMIT))
 
-    return max([*map(worst, kernels), *commands], default=LIMIT)
+    def deepest(first: int, end: int) -> int:
+        """What the layers [first, end) need; those of subgraphs on top of who calls them."""
+        most = 0
+        for layer in plan.layers[first:end]:
+            most = max([most, *(worst(s.call.kernel) for s in kernel_steps(layer.steps))])
+            for part in layer.control.parts if layer.control is not None else ():
+                most = max(most, worst(_CALLER) + deepest(part.first, part.end))
+        return most
+
+    return max([deepest(0, len(plan.layers)), *commands]) or LIMIT
 
 
 def _engine(plan: Plan) -> tuple[list[int], int]:

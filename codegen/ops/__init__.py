@@ -6,11 +6,13 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from codegen.errors import CodegenError, InvalidModel, Unsupported
 from codegen.graph import Graph, Node
 from codegen.ops.base import Lowered, OpContext, OpSpec
+from codegen.ops.control import subgraphs_macs
 from codegen.ops.twins import with_twins
 from codegen.target import Target
 
@@ -47,7 +49,28 @@ def lower(context: OpContext) -> Lowered:
             f"convert the model with a converter that writes version {spec.max_version} or lower",
         )
     _require_layout(context)
-    return with_twins(spec.lower(context), context.target)
+    lowered = with_twins(spec.lower(context), context.target)
+    return _with_subgraphs(context, lowered) if node.subgraphs else lowered
+
+
+def _with_subgraphs(context: OpContext, lowered: Lowered) -> Lowered:
+    """A control operator with what stands inside of it lowered too.
+
+    Raises:
+        Unsupported: for the first operator inside that is refused.
+        InvalidModel: for one that contradicts itself.
+    """
+    subgraphs: list[dict[int, Lowered]] = []
+    for subgraph in context.node.subgraphs:
+        graph = context.graph.inside(subgraph)
+        try:
+            subgraphs.append(lower_all(graph, graph.nodes, context.target))
+        except CodegenError as error:
+            raise type(error)(
+                f"{context.node.label}, subgraph {subgraph.name!r}: {error}"
+            ) from None
+    macs = subgraphs_macs(context, subgraphs)
+    return replace(lowered, subgraphs=tuple(subgraphs), macs=macs)
 
 
 def _way_out(node: Node) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -218,6 +218,7 @@ class Lowered:
         alternatives: other calls that write the same bytes, each way with its own scratch, steps
             and promises about overwritten inputs. `calls` is the one that needs the least memory;
             every way states its cost, by which the planner weighs time against memory.
+        subgraphs: of a control operator: what the operators of each become, by index.
     """
 
     calls: tuple[Call, ...]
@@ -225,6 +226,7 @@ class Lowered:
     macs: int = 0
     view_of: int | None = None
     alternatives: tuple[tuple[Call, ...], ...] = ()
+    subgraphs: tuple[Mapping[int, Lowered], ...] = ()
 
     def __post_init__(self) -> None:
         if self.alternatives and not all(map(form_cost, self.forms)):

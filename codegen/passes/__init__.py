@@ -11,10 +11,14 @@ from codegen.errors import CodegenError
 from codegen.graph import Graph, Model
 from codegen.passes.complete_shapes import complete_shapes
 from codegen.passes.drop_noops import drop_noops
+from codegen.passes.embed_subgraphs import embed_subgraphs, in_subgraphs
+from codegen.passes.finish_control import finish_control
 from codegen.passes.fold_constants import fold_constants
+from codegen.passes.fuse_list_writes import fuse_list_writes
 from codegen.passes.fuse_pad import fuse_pad
 from codegen.passes.inline_calls import inline_calls
 from codegen.passes.link_state import link_state
+from codegen.passes.settle_control import settle_control
 
 Pass = Callable[[Graph], Graph]
 
@@ -28,7 +32,9 @@ def link(model: Model) -> Graph:
         Unsupported: for state that cannot be known before the first run.
         InvalidModel: for calls or variables that contradict themselves.
     """
-    return link_state(model, complete_shapes(inline_calls(model)))
+    graph = embed_subgraphs(model, inline_calls(model, model.main))
+    graph = in_subgraphs(graph, fuse_list_writes)
+    return link_state(model, complete_shapes(in_subgraphs(graph, complete_shapes)))
 
 
 def simplified(model: Model) -> Graph:
@@ -43,7 +49,20 @@ def simplified(model: Model) -> Graph:
 
 
 def simplify(graph: Graph) -> Graph:
-    """Apply every pass once, in order."""
-    for rewrite in PASSES:
-        graph = rewrite(graph)
-    return graph
+    """Apply every pass, in subgraphs too, and let control flow keep what it cannot do without."""
+    return finish_control(_simplify(graph))
+
+
+def _simplify(graph: Graph) -> Graph:
+    """Apply the passes, and again where settling control flow has changed what they see."""
+    while True:
+        for rewrite in PASSES:
+            graph = rewrite(graph)
+        seen = _shape(graph)
+        graph = settle_control(graph, _simplify)
+        if _shape(graph) == seen:
+            return graph
+
+
+def _shape(graph: Graph) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+    return [(node.index, node.inputs, node.outputs) for node in graph.nodes]

@@ -18,8 +18,20 @@ from codegen.ops.transpose import permutation
 from codegen.passes.rewrite import for_each_node, reads_from, same_codes, without
 
 _SAME_WHEN_SAME_SHAPE = frozenset(
-    ("RESHAPE", "SQUEEZE", "SLICE", "CONCATENATION", "SPLIT", "TILE", "QUANTIZE")
+    (
+        "RESHAPE",
+        "SQUEEZE",
+        "SLICE",
+        "CONCATENATION",
+        "SPLIT",
+        "TILE",
+        "QUANTIZE",
+        "DYNAMIC_UPDATE_SLICE",  # with an update as large as what it changes
+    )
 )
+
+_DATA = {"SPLIT": 1, "DYNAMIC_UPDATE_SLICE": 1}
+"""Position of the input that the output repeats, where it is not the first."""
 
 
 def drop_noops(graph: Graph) -> Graph:
@@ -48,7 +60,7 @@ def _drop(graph: Graph, node: Node) -> Graph:
 def _repeated_input(context: OpContext) -> int | None:
     """The tensor that the node's only output equals byte for byte and in meaning, if any."""
     node = context.node
-    source = node.input(1) if node.op == "SPLIT" else node.input(0)
+    source = node.input(_DATA.get(node.op, 0))
     if source < 0 or len(node.outputs) != 1:
         return None
     if node.op == "CONCATENATION" and len(node.inputs) != 1:

@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from codegen.graph import Graph, Model, Node
 from codegen.ops.base import OpContext
+from codegen.passes.rewrite import copy_node
 
 _SUBGRAPH = {"STABLEHLO_COMPOSITE": "decomposition_subgraph_index", "CALL": "subgraph"}
 
 
-def inline_calls(model: Model) -> Graph:
-    """The main graph without calls, also where they stand inside each other.
+def inline_calls(model: Model, graph: Graph) -> Graph:
+    """A graph of the model without calls, also where they stand inside each other.
 
     Raises:
         InvalidModel: if a call and its subgraph do not have the same inputs and outputs.
     """
-    graph = model.main
     while True:
         node = next((n for n in graph.nodes if n.op in _SUBGRAPH), None)
         if node is None:
@@ -49,11 +49,11 @@ def inlined(graph: Graph, call: Node, called: Graph) -> Graph:
             names[tensor.index] = len(tensors)
             tensors.append(replace(tensor, index=len(tensors)))
     graph = replace(graph, tensors=tuple(tensors))
-    first = 1 + max(node.index for node in graph.nodes)
+    first = graph.next_index()
     nodes = [_renamed(node, names, first + i) for i, node in enumerate(called.nodes)]
     for inner, outer in zip(called.outputs, call.outputs, strict=True):
         if names[inner] != outer:  # handed through, or given out twice
-            nodes.append(_copy(names[inner], outer, first + len(nodes)))
+            nodes.append(copy_node(names[inner], outer, first + len(nodes)))
     place = graph.nodes.index(call)
     return replace(graph, nodes=(*graph.nodes[:place], *nodes, *graph.nodes[place + 1 :]))
 
@@ -83,8 +83,3 @@ def _renamed(node: Node, names: Mapping[int, int], index: int) -> Node:
         outputs=renamed(node.outputs),
         intermediates=renamed(node.intermediates),
     )
-
-
-def _copy(source: int, result: int, index: int) -> Node:
-    """A RESHAPE to the same shape, which passes drop where they can."""
-    return Node(index, "RESHAPE", 1, (source,), (result,))

@@ -215,7 +215,7 @@ def _with_variable_tensors(graph: Graph) -> Graph:
     """
     tensors, nodes = list(graph.tensors), []
     states: dict[int, State] = {}
-    index = 1 + max((node.index for node in graph.nodes), default=-1)
+    index = graph.next_index()
     for node in graph.nodes:
         kept = [t for t in dict.fromkeys(node.inputs) if t >= 0 and graph.tensors[t].is_variable]
         values, assignments = [], []

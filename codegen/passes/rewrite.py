@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.graph import Graph, Node, Tensor
+from codegen.graph import Graph, Node, Subgraph, Tensor
 from codegen.ops.base import OpContext
 
 Array = NDArray[np.generic]
@@ -42,6 +42,33 @@ def with_tensor(graph: Graph, tensor: Tensor) -> Graph:
     """The graph with the tensor of the same index exchanged for `tensor`."""
     tensors = tuple(tensor if t.index == tensor.index else t for t in graph.tensors)
     return replace(graph, tensors=tensors)
+
+
+def inside(graph: Graph, node: Node, *rewrites: Callable[[Graph], Graph]) -> Graph:
+    """The graph with the subgraphs of a control operator rewritten, each by one of `rewrites`."""
+    subgraphs = []
+    for subgraph, rewrite in zip(node.subgraphs, rewrites, strict=True):
+        inner = rewrite(graph.inside(subgraph))
+        graph = replace(graph, tensors=inner.tensors)
+        subgraphs.append(Subgraph(inner.name, inner.nodes, inner.inputs, inner.outputs))
+    return with_node(graph, replace(node, subgraphs=tuple(subgraphs)))
+
+
+def copy_node(source: int, result: int, index: int) -> Node:
+    """A RESHAPE to the same shape, which passes drop where they can."""
+    return Node(index, "RESHAPE", 1, (source,), (result,))
+
+
+def renamed(nodes: Iterable[Node], names: Mapping[int, int]) -> tuple[Node, ...]:
+    """Nodes with other tensors where `names` says so; what is inside of them has its own."""
+    return tuple(
+        replace(
+            node,
+            inputs=tuple(names.get(t, t) for t in node.inputs),
+            outputs=tuple(names.get(t, t) for t in node.outputs),
+        )
+        for node in nodes
+    )
 
 
 def same_codes(first: Tensor, second: Tensor) -> bool:

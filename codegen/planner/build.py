@@ -21,15 +21,17 @@ from codegen.plan import (
     Step,
 )
 from codegen.planner import order
+from codegen.planner.blocks import Block, Spacing, lower_bound
 from codegen.planner.branches import branch_buffers
-from codegen.planner.candidates import Prepared, best_candidate, prepare
+from codegen.planner.candidates import Prepared
 from codegen.planner.constants import (
     buffers_of_constants,
     place_constants,
     used_bytes,
     wanted_constants,
 )
-from codegen.planner.forms import choose_forms
+from codegen.planner.control import Scope, has_control, plan_scope, prepare_all
+from codegen.planner.flatten import Flat, FlatNode, flattened, nearness_of
 from codegen.planner.place import Placement, home_sizes, ram_bytes, scratch_name
 from codegen.planner.steps import Places, call_steps
 from codegen.target import target_of
@@ -44,8 +46,9 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         CodegenError: for an unknown strategy.
     """
     target = target_of(board.cpu, options.kernels, options.reference)
-    prepared = prepare(graph, options, ops.lower_all(graph, graph.nodes, target))
-    if board.npu is not None and not graph.states:  # models with state stay on the CPU
+    prepared = prepare_all(graph, board, options, ops.lower_all(graph, graph.nodes, target))
+    on_cpu = graph.states or has_control(graph)
+    if board.npu is not None and not on_cpu:
         portable = ops.lower_all(graph, graph.nodes, target.portable)
         chosen = order.choose_order(prepared.plain.orders, options.order)
         kernels = prepared.plain.lowered
@@ -55,43 +58,58 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
 
 def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Plan:
     """Plan a model whose operators are lowered; see `build_plan`."""
-    chosen = best_candidate(board, options, prepared)
-    lean = chosen.placed
-    placed, taken = choose_forms(board, options, lean, chosen.limit, chosen.room)
-    graph, nodes = placed.graph, placed.nodes
-    called = [(node, call) for node in nodes for call in placed.calls[node.index]]
-    arena_bytes = home_sizes(placed.buffers, board, Home.ARENA)
-    state_bytes = home_sizes(placed.buffers, board, Home.STATE)
-    ram = ram_bytes(placed.buffers, board)
+    scope = plan_scope(board, options, prepared)
+    placed, flat = scope.placed, flattened(scope)
+    graph = placed.graph
+    called = [(item.node, call) for item in flat.nodes for call in item.calls]
+    ram = ram_bytes(flat.buffers, board)
     constants = place_constants(wanted_constants(graph, called), board, ram)
-    constant_buffers = buffers_of_constants(graph, called, constants, len(nodes))
-    tensors = {**placed.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
-    places = Places(tensors, placed.storage.layouts)
+    constant_buffers = buffers_of_constants(graph, called, constants, len(flat.nodes))
+    tensors = {**flat.tensors, **{t: b.name for b in constant_buffers for t in b.tensors}}
+    places = Places(tensors, flat.layouts)
     branches = branch_buffers(placed.solution)
     written = _branch_notes(branches)
+    arena_bytes = home_sizes(flat.buffers, board, Home.ARENA)
+    bound, counted, proven = _bounds(scope, flat, board, sum(arena_bytes.values()))
     return Plan(
         graph=graph,
         board=board,
         options=options,
-        order_strategy=chosen.order.name,
+        order_strategy=scope.chosen.order.name,
         arena_strategy=placed.solution.strategy,
         arena_seconds=placed.solution.seconds,
-        layers=tuple(
-            _layer(node, _forms(lean, node, taken), placed, places, written, chosen.virtual)
-            for node in nodes
-        ),
-        buffers=(*placed.buffers, *constant_buffers),
+        layers=tuple(_layer(item, places, written) for item in flat.nodes),
+        buffers=(*flat.buffers, *constant_buffers),
         constants=constants,
         tensor_buffers=tensors,
-        layouts=placed.storage.layouts,
+        layouts=flat.layouts,
         arena_bytes=arena_bytes,
-        state_bytes=state_bytes,
-        lower_bound=placed.solution.lower_bound,
-        counted_bound=placed.solution.counted_bound,
-        proven=placed.solution.proven,
+        state_bytes=home_sizes(flat.buffers, board, Home.STATE),
+        lower_bound=bound,
+        counted_bound=counted,
+        proven=proven,
         memories=_memory_use(board, ram, constants),
         branches=branches,
     )
+
+
+def _bounds(scope: Scope, flat: Flat, board: Board, size: int) -> tuple[int, int, bool]:
+    """The lower bound, the counted one, and whether `size` is proven to be the least.
+
+    With subgraphs, whose buffers were placed apart, only counting holds for all buffers together.
+    """
+    solution = scope.placed.solution
+    if not scope.controls:
+        return solution.lower_bound, solution.counted_bound, solution.proven
+    blocks: dict[str, list[Block]] = {}
+    for b in flat.buffers:
+        if b.home is Home.ARENA:
+            blocks.setdefault(b.memory, []).append(Block(b.name, b.size, b.first, b.last))
+    spacing = Spacing(nearness_of(flat))
+    counted = sum(
+        lower_bound(here, board.memory(name).alignment, spacing)[0] for name, here in blocks.items()
+    )
+    return counted, counted, counted == size
 
 
 def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict[str, str]:
@@ -104,26 +122,22 @@ def _branch_notes(branches: Sequence[tuple[BranchBuffer, BranchBuffer]]) -> dict
     }
 
 
-def _layer(
-    node: Node,
-    forms: tuple[Form, ...],
-    placed: Placement,
-    places: Places,
-    written: Mapping[str, str],
-    virtual: Mapping[int, str],
-) -> Layer:
+def _layer(item: FlatNode, places: Places, written: Mapping[str, str]) -> Layer:
+    node, placed, chosen = item.node, item.scope.placed, item.scope.chosen
     lowered = placed.lowered[node.index]
+    forms = _forms(chosen.placed, node, item.scope.forms)
     notes = [placed.storage.note(node, lowered) or _lag_note(node, placed), _form_note(forms)]
-    notes += [_join_note(node, virtual), _gather_note(lowered)]
+    notes += [_join_note(node, chosen.virtual), _gather_note(lowered)]
     if node.index not in placed.storage.views:
         notes += [written.get(placed.tensors[t], "") for t in node.outputs if t in placed.tensors]
     return Layer(
         node,
         lowered,
-        tuple(_steps(placed.graph, node, placed, places)),
+        tuple(_steps(item, places)),
         placed.storage.superfluous(node, lowered),
         "; ".join(dict.fromkeys(note for note in notes if note)),
         forms,
+        item.control,
     )
 
 
@@ -179,10 +193,11 @@ def _lag_note(node: Node, placed: Placement) -> str:
     return f"overwrites its input behind the last read, rows {way}"
 
 
-def _steps(graph: Graph, node: Node, placed: Placement, places: Places) -> Iterator[Step]:
-    for call in placed.calls[node.index]:
+def _steps(item: FlatNode, places: Places) -> Iterator[Step]:
+    node, placed = item.node, item.scope.placed
+    for call in item.calls:
         scratch = scratch_name(node) if call.scratch else None
-        yield from call_steps(graph, call, places, scratch, placed.backwards(node))
+        yield from call_steps(placed.graph, call, places, scratch, placed.backwards(node))
 
 
 def _memory_use(

@@ -9,7 +9,8 @@ plan with virtual ones as few stay virtual as its size allows: to gather rows ta
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from codegen.board_schema import Board
 from codegen.errors import OverBudget, Unsupported
@@ -29,6 +30,9 @@ from codegen.planner.order_problem import (
     order_problem,
 )
 from codegen.planner.place import OverLimit, Placement, Trial, place_tensors
+
+if TYPE_CHECKING:
+    from codegen.planner.control import ControlPlan
 
 PRUNED_NODES = 1500  # nodes placed while virtual concatenations are taken back: well below a second
 
@@ -53,9 +57,13 @@ class Variant:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What no strategy changes: operators lowered, in variants, with orders and their peaks."""
+    """What no strategy changes: operators lowered, in variants, with orders and their peaks.
+
+    `controls` are the plans of what stands inside of control operators, by node index.
+    """
 
     variants: tuple[Variant, ...]
+    controls: Mapping[int, ControlPlan] = field(default_factory=dict)
 
     @property
     def plain(self) -> Variant:
@@ -84,8 +92,10 @@ class Candidate:
         return self.placed.solution.bytes
 
 
-def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) -> Prepared:
-    """Find every order of a graph whose operators are lowered.
+def prepare(
+    graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered], *, virtual: bool = True
+) -> Prepared:
+    """Find every order of a graph whose operators are lowered; `virtual`: joins may be.
 
     Raises:
         Unsupported: if outputs cannot be written to buffers of the caller's, as is asked.
@@ -95,7 +105,7 @@ def prepare(graph: Graph, options: PlanOptions, lowered: Mapping[int, Lowered]) 
     orders = order.compare_orders(graph, lowered_problem(graph, lowered, options))
     variants = [Variant(graph, lowered, orders)]
     variants += _in_place(graph, lowered, options)
-    joins = possible_joins(graph, lowered)
+    joins = possible_joins(graph, lowered) if virtual else ()
     if joins:
         variants.append(_virtual(graph, lowered, options, joins))
     return Prepared(tuple(variants))

@@ -114,7 +114,7 @@ def place_tensors(
     tensors.update({t: ring.name for ring in rings for t in ring.tensors})
     accesses = _accesses(graph, [call for node in nodes for call in calls[node.index]], tensors)
     lags = find_lags(graph, nodes, calls, storage)
-    spacing = Spacing(_nearness(lags, groups))
+    spacing = Spacing(nearness(lags, groups))
     buffers = (*groups, *scratch, *rings)
     follows = followed_buffers(graph, nodes, tensors, groups)
     solution, placed = _place(
@@ -256,7 +256,7 @@ def _with_place(buffer: Buffer, place: Place | None, size: int) -> Buffer:
     return replace(buffer, memory=place.region, offset=place.offset, size=size)
 
 
-def _nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
+def nearness(lags: Mapping[int, Lag], groups: Sequence[Buffer]) -> Iterator[Nearness]:
     """What row lag allows, in terms of the arena's blocks."""
     for lag in lags.values():
         result, source = groups[lag.result], groups[lag.source]

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self
 
-from codegen.errors import ToolError
+from codegen.errors import NoAnswer, ToolError
 from codegen.verify.compile import Recipe, compile_program
 from codegen.verify.protocol import encode_request, read_calibration, read_result
 from codegen.verify.sources import GeneratedSources, Request, RunResult
@@ -99,7 +99,7 @@ class HostProgram:
     def answer(self, request: Request) -> RunResult:
         """Run one request.
 
-        Raises ToolError if the process crashes, a sanitizer reports or the time is up.
+        Raises ToolError if the process crashes or a sanitizer reports, NoAnswer if the time is up.
         """
         sources = self.models[request.model]
         encoded = encode_request(request, sources)
@@ -116,7 +116,7 @@ class HostProgram:
             raise ToolError(f"{sources.name}: {self._post_mortem()}") from None
         except TimeoutError:
             self.close()
-            raise ToolError(f"{sources.name}: no answer within {self._timeout:g} s") from None
+            raise NoAnswer(f"{sources.name}: no answer within {self._timeout:g} s") from None
         except ToolError:
             self.close()
             raise

@@ -35,6 +35,7 @@ class TargetResult:
     """One machine: `error` says why it could not run or what it broke, None if all is well.
 
     `largest_gap` is the largest difference in a float output, within what counts as equal;
+    `unseen_tensors` are those of subgraphs, which the interpreter does not show;
     `simulated` is what NPU and DMA did when they were simulated.
     """
 
@@ -43,6 +44,7 @@ class TargetResult:
     bytes_compared: int = 0
     largest_gap: float = 0.0
     inner_tensors: int = 0
+    unseen_tensors: int = 0
     difference: Difference | None = None
     error: str | None = None
     stack_bytes: int | None = None
@@ -62,6 +64,7 @@ class TargetResult:
             "bytes_compared": self.bytes_compared,
             "largest_gap": self.largest_gap,
             "inner_tensors": self.inner_tensors,
+            "unseen_tensors": self.unseen_tensors,
             "error": self.error,
             "stack_bytes": self.stack_bytes,
             "instructions": self.instructions,
@@ -71,9 +74,10 @@ class TargetResult:
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """All targets together."""
+    """All targets together; `endless` inputs were left out since a loop did not end on them."""
 
     targets: tuple[TargetResult, ...]
+    endless: int = 0
 
     @property
     def equal(self) -> bool:
@@ -88,12 +92,15 @@ class VerifyResult:
             "bytes_compared": sum(t.bytes_compared for t in self.targets),
             "first_difference": difference and {**vars(difference), "line": difference.line()},
             "targets": {t.name: t.to_json() for t in self.targets},
+            **({"endless_inputs": self.endless} if self.endless else {}),
             **({"timeline": self.simulated.figures.to_json()} if self.simulated else {}),
         }
 
     def lines(self) -> list[str]:
         """The result for people, a line or two per target."""
         lines = [line for target in self.targets for line in _target_lines(target)]
+        if self.endless:
+            lines.append(f"{self.endless} inputs left out: a loop of the model did not end on them")
         return [*lines, *(self.simulated.figures.lines() if self.simulated else ())]
 
     @property
@@ -112,6 +119,8 @@ def _target_lines(target: TargetResult) -> list[str]:
         figures.append(f"floats within {target.largest_gap:.2g}")
     if target.inner_tensors:
         figures.append(f"{target.inner_tensors} inner tensors")
+    if target.unseen_tensors:
+        figures.append(f"not the {target.unseen_tensors} inside of subgraphs")
     if target.instructions is not None:
         figures.append(f"{target.instructions:,} instructions per inference")
     if target.stack_bytes is not None:

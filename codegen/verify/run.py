@@ -10,12 +10,14 @@ import numpy as np
 from codegen.errors import CodegenError
 from codegen.graph import Model
 from codegen.pipeline import Build
-from codegen.verify.inputs import InputSet, edge_sets, load_npz, random_set, with_stated_shapes
+from codegen.verify.endless import ending
+from codegen.verify.inputs import edge_sets, load_npz, random_set, with_stated_shapes
 from codegen.verify.result import TargetResult, VerifyResult
 from codegen.verify.session import (
     Progress,
     Session,
     make_session,
+    sources_of,
     verify_emulator,
     verify_host,
 )
@@ -37,6 +39,8 @@ def verify(
 ) -> VerifyResult:
     """Run the user's inputs, random ones and the edge values on every target.
 
+    Of the last two kinds those are left out on which a loop of the model does not end.
+
     Raises:
         CodegenError: if there is nothing to run on, the inputs cannot be read or the interpreter
             is missing or refuses the model.
@@ -48,13 +52,22 @@ def verify(
     tensors = [graph.tensors[t] for t in graph.inputs]
     user = load_npz(request.npz, tensors) if request.npz else None
     rng = np.random.default_rng(request.seed)
-    sets: list[InputSet] = [*(user.sets if user else ())]
-    sets += [random_set(tensors, rng) for _ in range(request.samples)]
-    sets += edge_sets(tensors)
-    sets = [with_stated_shapes(values, graph) for values in sets]
+    given, own = (
+        [with_stated_shapes(values, graph) for values in sets]
+        for sets in (
+            user.sets if user else (),
+            [random_set(tensors, rng) for _ in range(request.samples)] + [*edge_sets(tensors)],
+        )
+    )
+    sets = own
+    if build.plan.has_unbounded_loop:
+        progress("host: looking for inputs on which a loop does not end")
+        sets = ending(sources_of(build), own)
     progress("running the TFLite interpreter")
-    session = make_session(model, path.read_bytes(), build, sets, user.labels if user else None)
-    return VerifyResult(tuple(_targets(session, request, progress)))
+    labels = user.labels if user else None
+    session = make_session(model, path.read_bytes(), build, [*given, *sets], labels)
+    targets = tuple(_targets(session, request, progress))
+    return VerifyResult(targets, endless=len(own) - len(sets))
 
 
 def _targets(session: Session, request: VerifyRequest, progress: Progress) -> list[TargetResult]:

@@ -293,8 +293,18 @@ def _verify_taps(session: Session, result: TargetResult, progress: Progress) -> 
                 found = _first_tap(session, _first_run(session, number), taps, case)
                 if found:
                     return replace(result, difference=found)
-                inner += len(taps)
-    return replace(result, inner_tensors=inner)
+                inner += sum(t in case.expected for t in taps)
+    return replace(result, inner_tensors=inner, unseen_tensors=_unseen(session))
+
+
+def _unseen(session: Session) -> int:
+    """How many tensors the layers inside of subgraphs write."""
+    plan = session.build.plan
+    every, outer = (
+        sum(len(layer.node.outputs) for layer in layers)
+        for layers in (plan.layers, plan.outer_layers)
+    )
+    return every - outer
 
 
 def _taps(session: Session, run: RunResult) -> dict[int, bytes]:
@@ -313,13 +323,13 @@ def _first_tap(
 ) -> Difference | None:
     """In execution order, the first tensor that differs: the operator that made it is at fault."""
     layer = 0
-    for planned in session.build.plan.layers:
+    for planned in session.build.plan.outer_layers:
         for t in planned.node.outputs:
             if t in taps and t in case.expected:
                 difference = _compare(session, "host", run, t, taps[t], case)
                 if difference:
                     return replace(difference, operator=planned.node.label, layer=layer)
-        layer += bool(planned.steps)
+        layer += planned.has_code
     return None
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from codegen.errors import CodegenError
-from codegen.graph import DType, Graph, Node, Quantization, Tensor
+from codegen.graph import DType, Graph, Node, Quantization, Tensor, all_nodes
 from codegen.importer import parse_model
 from codegen.ops import lower, registry
 from codegen.ops.base import OpContext
@@ -26,6 +27,7 @@ _DATA = {
     "SCATTER_ND": 1,
     "SELECT": 1,
     "SELECT_V2": 1,
+    "IF": 1,
 }
 
 
@@ -85,15 +87,22 @@ def _lowers(graph: Graph, node: Node, dtype: DType) -> bool:
 def _retyped(graph: Graph, node: Node, data: Tensor, dtype: DType) -> Graph:
     """The graph with another type for all tensors of the node that have the type of its data.
 
+    So have those of its subgraphs.
+
     Only the input of a node that changes the type.
     """
     changed = {
         t: _as(graph.tensors[t], dtype)
-        for t in (*node.inputs, *node.outputs)
+        for inner in all_nodes([node])
+        for t in (*inner.inputs, *inner.outputs, *_parameters(inner))
         if t >= 0 and graph.tensors[t].dtype is data.dtype
     }
     tensors = tuple(changed.get(t.index, t) for t in graph.tensors)
     return replace(graph, tensors=tensors)
+
+
+def _parameters(node: Node) -> Iterator[int]:
+    return (t for graph in node.subgraphs for t in (*graph.inputs, *graph.outputs))
 
 
 def _as(tensor: Tensor, dtype: DType) -> Tensor:

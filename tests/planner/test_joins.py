@@ -19,7 +19,7 @@ from codegen.ops.copy import is_copy
 from codegen.passes import simplify
 from codegen.plan import Loop, Plan, PlanOptions, kernel_steps
 from codegen.plan_json import plan_document
-from codegen.planner import build, candidates
+from codegen.planner import candidates, control
 from codegen.planner.build import build_plan
 from codegen.planner.candidates import Prepared, best_candidate, prepare
 from codegen.planner.checker import check_plan
@@ -148,7 +148,7 @@ def all_virtual(monkeypatch: pytest.MonkeyPatch) -> None:
     def only_virtual(graph: Graph, options: PlanOptions, lowered: dict[int, Lowered]) -> Prepared:
         return Prepared(prepare(graph, options, lowered).variants[-1:])
 
-    monkeypatch.setattr(build, "prepare", only_virtual)
+    monkeypatch.setattr(control, "prepare", only_virtual)
     monkeypatch.setattr(candidates._Pruning, "run", lambda self: self._best)
 
 

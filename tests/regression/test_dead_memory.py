@@ -7,6 +7,7 @@ reads such a byte gives wrong numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,10 +39,18 @@ def dead_ranges(built: Build, position: int) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
+def ends(built: Build) -> Iterator[int]:
+    """Where each layer of a run ends; one with subgraphs where the last of these does."""
+    outer = built.plan.outer_layers
+    for position, layer in enumerate(built.plan.layers):
+        if layer in outer and layer.has_code:
+            yield position if layer.control is None else layer.control.parts[1].end - 1
+
+
 def poisoned(built: Build) -> GeneratedSources:
     """The sources with hooks that fill dead ranges; the program needs -D..._HOOKS_HEADER."""
     upper = built.name.upper()
-    positions = [-1, *(i for i, layer in enumerate(built.plan.layers) if layer.steps)]
+    positions = [-1, *ends(built)]
     cases = []
     for number, position in enumerate(positions):
         ranges = dead_ranges(built, position)

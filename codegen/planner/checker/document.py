@@ -339,6 +339,30 @@ class Form(_Model):
     taken: StrictBool
 
 
+class ControlPart(_Model):
+    """Layers [first, end) that run together; pairs of tensors that are the same bytes.
+
+    (outer, inner) of `enter` while they run, (inner, outer) of `leave` when they are done.
+    """
+
+    first: Count
+    end: Count
+    enter: tuple[tuple[Count, Count], ...]
+    leave: tuple[tuple[Count, Count], ...]
+
+
+class Control(_Model):
+    """What a layer does with the layers behind it.
+
+    It repeats the first part, and then the second one if `condition` holds, until it does not; or
+    runs the first part if `condition` holds and else the second one.
+    """
+
+    loops: StrictBool
+    condition: Count
+    parts: tuple[ControlPart, ControlPart]
+
+
 class Layer(_Model):
     """What one operator became."""
 
@@ -352,6 +376,7 @@ class Layer(_Model):
     forms: tuple[Form, ...]
     views: tuple[Share, ...]
     steps: tuple[Step, ...]
+    control: Control | None = None
 
 
 class State(_Model):

@@ -24,6 +24,11 @@ UNDER_WAY = -(2**50)
 UNCERTAIN = -(2**51)
 """The tag of bytes in memory that a cache may or may not have written over."""
 
+EITHER_WAY = -(2**52)
+"""The tag of bytes that control flow leaves as one thing or another."""
+
+Snapshot = dict[str, Array]
+
 
 class TaggedMemory:
     """The board's arenas, the caller's buffers and the constants, by their spaces' names."""
@@ -45,6 +50,31 @@ class TaggedMemory:
             elif buffer.home == "constant":  # packed weights have tags of their own
                 self._spaces[space_of(buffer)] = np.arange(end, end + buffer.size, dtype=np.int64)
                 end += buffer.size
+
+    def snapshot(self) -> Snapshot:
+        """All that can be written, as it is now."""
+        return {name: space.copy() for name, space in self._spaces.items()}
+
+    def restore(self, *ways: Snapshot) -> None:
+        """Memory is as one of the snapshots says; where they differ nothing is known."""
+        for name, space in self._spaces.items():
+            first, *others = (way[name] for way in ways)
+            space[...] = first
+            for other in others:
+                space[first != other] = EITHER_WAY
+
+    def is_at(self, snapshot: Snapshot) -> bool:
+        """Whether memory is as it was then."""
+        return all(bool((space == snapshot[name]).all()) for name, space in self._spaces.items())
+
+    def alias(self, source: int, result: int) -> None:
+        """From now on a whole tensor goes by the tags of another one."""
+        self._views[result] = self.tags(source, 0, self._index.tensors[source].bytes)
+
+    def refill(self, tensor: int) -> None:
+        """Put a whole tensor at its place, which is no view of another one from now on."""
+        self._views.pop(tensor, None)
+        self.fill(tensor)
 
     def space(self, buffer: Buffer) -> Array:
         """The tags of the address space that a buffer is part of."""
@@ -136,6 +166,8 @@ class TaggedMemory:
             holder = "what the cache may not have written back"
         elif tag == UNDER_WAY:
             holder = "what a transfer is about to write"
+        elif tag == EITHER_WAY:
+            holder = "one thing or another, as control flow goes"
         elif tag < 0:
             holder = f"the scratch of layer {-tag - 1}"
         elif tag == 0:

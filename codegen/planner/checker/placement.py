@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from codegen.planner.checker.control import control_needs
 from codegen.planner.checker.document import Buffer, Memory
 from codegen.planner.checker.index import Index, layer_label, loops_entered_once
 
@@ -95,6 +96,9 @@ def _lifetimes(index: Index) -> Iterator[str]:
         yield from _covers(index, index.tensors[t].buffer, moment, f"{what} {index.label(t)}")
     for position, layer in enumerate(document.layers):
         label = layer_label(position, layer)
+        for t, moment in control_needs(position, layer):
+            what = f"{label}: {index.label(t)}, which its parts need,"
+            yield from _covers(index, index.tensors[t].buffer, moment, what)
         for path, kernel, _ in loops_entered_once(layer.steps):
             for view in (*kernel.reads, *kernel.writes):
                 what = f"{label}, step {path}: {index.label(view.tensor)}"

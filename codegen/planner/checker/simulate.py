@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.planner.checker.cache import Cache
-from codegen.planner.checker.document import Kernel, Layer, Loop, RowTable, Share, Step
+from codegen.planner.checker.document import (
+    Control,
+    ControlPart,
+    Kernel,
+    Layer,
+    Loop,
+    RowTable,
+    Share,
+    Step,
+)
 from codegen.planner.checker.engine import Engine
 from codegen.planner.checker.index import Index, executed, layer_label
 from codegen.planner.checker.memory import TaggedMemory, part_window
@@ -49,8 +58,7 @@ class Simulation:
         document = self._index.document
         for t in (*document.inputs, *self._begins):
             self._memory.fill(t)
-        for position, layer in enumerate(document.layers):
-            yield from self._layer(position, layer)
+        yield from self._layers(0, len(document.layers))
         yield from (f"at the end: {fault}" for fault in self._engine.at_end())
         for t in document.outputs:
             if missing := self._memory.missing(t):
@@ -63,6 +71,72 @@ class Simulation:
             t = state.start if state.end is None else state.end
             if missing := self._memory.missing(t):
                 yield f"at the end: the next run's state {self._index.label(t)}: {missing}"
+
+    def _layers(self, first: int, end: int) -> Iterator[str]:
+        """Execute the layers [first, end), those that control others with all they control."""
+        position = first
+        while position < end:
+            layer = self._index.document.layers[position]
+            yield from self._layer(position, layer)
+            position += 1
+            if layer.control is not None:
+                label = layer_label(position - 1, layer)
+                run = self._loop if layer.control.loops else self._either
+                yield from run(layer.control, label)
+                position = layer.control.parts[1].end
+
+    def _loop(self, control: Control, label: str) -> Iterator[str]:
+        """Execute a loop for every number of times that it may run.
+
+        The body is executed twice: what it writes, it writes each time, so that all later runs of
+        it find the memory that the second one finds. Behind the loop memory is as the condition
+        leaves it, be it for the first time or later.
+        """
+        condition, body = control.parts
+        ways, heads = [], []
+        for _, outer in body.leave:  # it changes, so what it began with is there no more
+            if missing := self._memory.missing(outer):
+                yield f"{label}: begins without {self._index.label(outer)}: {missing}"
+            self._memory.refill(outer)
+        for _ in range(2):
+            yield from self._part(condition, label)
+            yield from self._condition(control, label)
+            ways.append(self._memory.snapshot())
+            yield from self._part(body, label)
+            heads.append(self._memory.snapshot())
+        if not self._memory.is_at(heads[0]):
+            yield f"{label}: its body leaves memory in another way when it runs again"
+        self._memory.restore(*ways)
+
+    def _either(self, control: Control, label: str) -> Iterator[str]:
+        """Execute both ways, each from the same memory; behind them it may be as either leaves."""
+        yield from self._condition(control, label)
+        before, ways = self._memory.snapshot(), []
+        for part in control.parts:
+            self._memory.restore(before)
+            yield from self._part(part, label)
+            ways.append(self._memory.snapshot())
+        self._memory.restore(*ways)
+
+    def _condition(self, control: Control, label: str) -> Iterator[str]:
+        if missing := self._memory.missing(control.condition):
+            yield f"{label}: its condition {self._index.label(control.condition)}: {missing}"
+
+    def _part(self, part: ControlPart, label: str) -> Iterator[str]:
+        """Execute a part once: names change on the way in, and on the way out."""
+        index, memory = self._index, self._memory
+        for outer, inner in part.enter:
+            if missing := memory.missing(outer):
+                yield f"{label}: hands over {index.label(outer)}: {missing}"
+            memory.alias(outer, inner)
+            self._complete.add(inner)
+        yield from self._layers(part.first, part.end)
+        left = [(inner, outer, memory.missing(inner)) for inner, outer in part.leave]
+        for inner, outer, missing in left:
+            if missing:
+                yield f"{label}: gets back {index.label(inner)}: {missing}"
+            memory.refill(outer)
+            self._complete.add(outer)
 
     def _layer(self, position: int, layer: Layer) -> Iterator[str]:
         label = layer_label(position, layer)
@@ -78,6 +152,8 @@ class Simulation:
             for fault in faults:
                 values = ", ".join(f"{name}={value}" for name, value in env.items())
                 yield f"{label}, step {path}{f' ({values})' if values else ''}: {fault}"
+        if layer.control is not None and not layer.control.loops:
+            return  # what it yields is there when its parts are done
         for t in layer.outputs:
             if self._last_layer[t] == position:
                 yield from (f"{label}: {fault}" for fault in self._incomplete(t))

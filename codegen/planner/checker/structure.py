@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Set
 
+from codegen.planner.checker.control import control_faults, entered_tensors
 from codegen.planner.checker.document import (
     Affine,
     Buffer,
@@ -53,6 +54,7 @@ def references(index: Index) -> Iterator[str]:
     yield from _interface(index)
     yield from _states(index)
     yield from _producers(index)
+    yield from control_faults(index)
     for position, layer in enumerate(document.layers):
         for fault in _layer(index, layer):
             yield f"{layer_label(position, layer)}{fault}"
@@ -143,6 +145,7 @@ def _producers(index: Index) -> Iterator[str]:
     """One operator yields each tensor: inputs, constants and what a run begins with have none."""
     document = index.document
     begins = {state.start for state in document.states}
+    entered = entered_tensors(document)
     operator_of: dict[int, int] = {}
     for position, layer in enumerate(document.layers):
         label = layer_label(position, layer)
@@ -159,7 +162,7 @@ def _producers(index: Index) -> Iterator[str]:
                 yield f"{label}: yields {index.label(t)}, as operator {operator_of[t]} does"
     for tensor in document.tensors:
         given = tensor.id in begins or tensor.id in document.inputs
-        given = given or index.home(tensor.id) == "constant"
+        given = given or index.home(tensor.id) == "constant" or tensor.id in entered
         if not given and tensor.id not in operator_of:
             yield f"{index.label(tensor.id)}: no layer yields it"
 

@@ -1,0 +1,251 @@
+"""Settle control flow: IF and WHILE keep only what has to be decided and carried at run time.
+
+An IF with a constant condition becomes the way that it takes. A WHILE that is known never to run
+hands its operands on, one that runs once becomes its body. What a body hands on unchanged is no
+variable: constants become constants of the subgraphs, everything else an operand that is only read.
+Variables and results that nobody needs vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from codegen.errors import CodegenError
+from codegen.graph import Graph, Node, Subgraph
+from codegen.ops.base import OpContext
+from codegen.ops.control import TRIPS
+from codegen.ops.if_ import check as check_if
+from codegen.ops.while_ import check as check_while
+from codegen.passes.rewrite import (
+    copy_node,
+    inside,
+    reads_from,
+    renamed,
+    same_codes,
+    with_node,
+    with_tensor,
+)
+from codegen.passes.trip_count import trip_count
+
+Simplify = Callable[[Graph], Graph]
+
+
+def settle_control(graph: Graph, simplify: Simplify) -> Graph:
+    """The graph with each control operator settled, and `simplify` run inside of it.
+
+    What lowering will refuse stays as it is.
+    """
+    for index in [node.index for node in graph.nodes if node.subgraphs]:
+        node = _node(graph, index)
+        if not _is_sound(OpContext(graph, node)):
+            continue
+        graph = _inside(graph, index, simplify)
+        graph = (_settle_if if node.op == "IF" else _settle_while)(graph, index, simplify)
+    return graph
+
+
+def _node(graph: Graph, index: int) -> Node:
+    return next(node for node in graph.nodes if node.index == index)
+
+
+def _is_sound(context: OpContext) -> bool:
+    try:
+        (check_if if context.node.op == "IF" else check_while)(context)
+    except CodegenError:
+        return False
+    return True
+
+
+def _inside(graph: Graph, index: int, rewrite: Simplify) -> Graph:
+    return inside(graph, _node(graph, index), rewrite, rewrite)
+
+
+def _settle_if(graph: Graph, index: int, simplify: Simplify) -> Graph:
+    node = _node(graph, index)
+    condition = graph.tensors[node.inputs[0]]
+    if condition.is_constant:
+        taken = node.subgraphs[0 if condition.array.reshape(-1)[0] else 1]
+        return _spliced(graph, node, taken, node.inputs[1:])
+    constant = [k for k, t in enumerate(node.inputs[1:]) if graph.tensors[t].is_constant]
+    if constant:
+        graph = _inside(_bound(graph, node, constant, first=1), index, simplify)
+    return _without_unread(graph, _node(graph, index))
+
+
+def _settle_while(graph: Graph, index: int, simplify: Simplify) -> Graph:
+    while True:
+        node = _node(graph, index)
+        body = node.subgraphs[1]
+        same = [k for k, t in enumerate(body.outputs) if t == body.inputs[k]]
+        if not same:
+            break
+        graph = _inside(_without_variables(graph, node, same), index, simplify)
+    graph = _without_unread(graph, node)
+    trips = trip_count(graph, _node(graph, index))
+    node = _node(graph, index)
+    if trips == 0:
+        return _replaced(graph, node, _copies(graph, node.inputs, node.outputs))
+    if trips == 1:
+        return _spliced(graph, node, node.subgraphs[1], node.inputs)
+    if trips is not None:
+        graph = with_node(graph, replace(node, options={**node.options, TRIPS: trips}))
+    return graph
+
+
+def _copies(graph: Graph, sources: Sequence[int], results: Sequence[int]) -> tuple[Node, ...]:
+    first = graph.next_index()
+    pairs = zip(sources, results, strict=False)
+    return tuple(copy_node(x, y, first + i) for i, (x, y) in enumerate(pairs))
+
+
+def _replaced(graph: Graph, node: Node, nodes: Iterable[Node]) -> Graph:
+    """The graph with other nodes in the place of one."""
+    place = [n.index for n in graph.nodes].index(node.index)
+    return replace(graph, nodes=(*graph.nodes[:place], *nodes, *graph.nodes[place + 1 :]))
+
+
+def _spliced(graph: Graph, node: Node, taken: Subgraph, operands: Sequence[int]) -> Graph:
+    """The graph with the operators of a subgraph in the place of the node."""
+    tensors = graph.tensors
+    names, before, after = {}, [], []
+    for outer, inner in zip(operands, taken.inputs, strict=True):
+        if same_codes(tensors[outer], tensors[inner]):
+            names[inner] = outer
+        else:
+            before.append((outer, inner))
+    made = {t for n in taken.nodes for t in n.outputs}
+    for inner, outer in zip(taken.outputs, node.outputs, strict=True):
+        if inner in made and inner not in names and same_codes(tensors[inner], tensors[outer]):
+            names[inner] = outer
+        else:
+            after.append((inner, outer))
+    last = [(names.get(inner, inner), outer) for inner, outer in after]
+    nodes = (
+        *(copy_node(x, y, 0) for x, y in before),
+        *renamed(taken.nodes, names),
+        *(copy_node(x, y, 0) for x, y in last),
+    )
+    first = graph.next_index()
+    return _replaced(graph, node, (replace(n, index=first + i) for i, n in enumerate(nodes)))
+
+
+def _bound(graph: Graph, node: Node, positions: Sequence[int], first: int) -> Graph:
+    """The graph with constant operands made constants of the subgraphs, and handed over no more.
+
+    `first` is the position of the operand that the subgraphs have as their first input.
+    """
+    for k in positions:
+        constant = graph.tensors[node.inputs[first + k]]
+        for subgraph in node.subgraphs:
+            inner = graph.tensors[subgraph.inputs[k]]
+            graph = with_tensor(graph, replace(inner, raw=constant.raw, buffer=constant.buffer))
+    return with_node(graph, _without_operands(node, positions, first))
+
+
+def _without_operands(node: Node, positions: Iterable[int], first: int) -> Node:
+    dropped = set(positions)
+    return replace(
+        node,
+        inputs=(
+            *node.inputs[:first],
+            *(t for k, t in enumerate(node.inputs[first:]) if k not in dropped),
+        ),
+        subgraphs=tuple(
+            replace(s, inputs=tuple(t for k, t in enumerate(s.inputs) if k not in dropped))
+            for s in node.subgraphs
+        ),
+    )
+
+
+def _without_variables(graph: Graph, node: Node, same: Sequence[int]) -> Graph:
+    """The graph with variables that the body leaves as they are made mere operands, or constants.
+
+    Who reads such a variable behind the loop reads the operand.
+    """
+    moved, source, copied = set(same), {}, []
+    for k in same:
+        operand, result = graph.tensors[node.inputs[k]], graph.tensors[node.outputs[k]]
+        if result.index not in graph.outputs and same_codes(operand, result):
+            source[result.index] = operand.index
+        else:
+            copied.append((operand.index, result.index))
+    order = [k for k in range(len(node.inputs)) if k not in moved] + list(same)
+    condition, body = (replace(s, inputs=tuple(s.inputs[k] for k in order)) for s in node.subgraphs)
+    loop = replace(
+        node,
+        inputs=tuple(node.inputs[k] for k in order),
+        outputs=tuple(t for k, t in enumerate(node.outputs) if k not in moved),
+        subgraphs=(
+            condition,
+            replace(body, outputs=tuple(t for k, t in enumerate(body.outputs) if k not in moved)),
+        ),
+    )
+    graph = reads_from(with_node(graph, loop), source)
+    copies = _copies(graph, [x for x, _ in copied], [y for _, y in copied])
+    loop = _node(graph, node.index)
+    graph = _replaced(graph, loop, (loop, *copies))
+    constant = [
+        k
+        for k, t in enumerate(loop.inputs)
+        if k >= len(loop.outputs) and graph.tensors[t].is_constant
+    ]
+    return _bound(graph, loop, constant, first=0)
+
+
+def _without_unread(graph: Graph, node: Node) -> Graph:
+    """The graph with a node that yields what somebody reads, and takes what its subgraphs read."""
+    wanted = {*graph.outputs, *(t for n in graph.nodes for t in n.inputs)}
+    wanted.update(state.end for state in graph.states if state.end is not None)
+    kept = {k for k, t in enumerate(node.outputs) if t in wanted}
+    first = 1 if node.op == "IF" else 0
+    if node.op == "WHILE":
+        kept = _needed_variables(node, kept)
+    dropped = [k for k in range(len(node.outputs)) if k not in kept]
+    yielding = 0 if node.op == "IF" else 1  # the condition of a loop yields a boolean
+    node = replace(
+        node,
+        outputs=tuple(t for k, t in enumerate(node.outputs) if k in kept),
+        subgraphs=tuple(
+            s
+            if number < yielding
+            else replace(s, outputs=tuple(t for k, t in enumerate(s.outputs) if k in kept))
+            for number, s in enumerate(node.subgraphs)
+        ),
+    )
+    if node.op == "WHILE":
+        node = _without_operands(node, dropped, first)
+    variables = len(node.outputs) if node.op == "WHILE" else 0
+    read = [_read(s) for s in node.subgraphs]
+    unread = [
+        k
+        for k in range(variables, len(node.inputs) - first)
+        if not any(s.inputs[k] in r for s, r in zip(node.subgraphs, read, strict=True))
+    ]
+    return with_node(graph, _without_operands(node, unread, first))
+
+
+def _read(subgraph: Subgraph) -> set[int]:
+    return {*subgraph.outputs, *(t for node in subgraph.nodes for t in node.inputs)}
+
+
+def _needed_variables(node: Node, wanted: set[int]) -> set[int]:
+    """Positions of the variables that the condition or a wanted one depends on, in the end."""
+    condition, body = node.subgraphs
+    read = _read(condition)
+    needed: set[int] = set()
+    waiting = wanted | {k for k in range(len(node.outputs)) if condition.inputs[k] in read}
+    while waiting:
+        needed |= waiting
+        behind = _behind(body, [body.outputs[k] for k in waiting])
+        waiting = {k for k in range(len(node.outputs)) if body.inputs[k] in behind} - needed
+    return needed
+
+
+def _behind(subgraph: Subgraph, results: Iterable[int]) -> set[int]:
+    """All tensors that these depend on, themselves included."""
+    found = set(results)
+    for node in reversed(subgraph.nodes):
+        if found.intersection(node.outputs):
+            found.update(node.inputs)
+    return found
