@@ -110,6 +110,10 @@ class _Writer:
         return builder.build([x], [y])
 
 
+def lstm_model(net: Net, rng: np.random.Generator) -> bytes:
+    return _Writer(net, rng).model()
+
+
 FORMS = {
     "plain": Net(),
     "one step": Net(one_step=True, batch=2),
@@ -136,14 +140,14 @@ def test_int8(tmp_path: Path, rng: np.random.Generator) -> None:
     nets = dict(FORMS)
     nets |= {f"cell 2^{e}": Net(cell_exponent=e) for e in (-17, -15, -13, -9, -8)}
     nets |= {f"zero points {z}": Net(zero_points=(z, z, z)) for z in (-128, 127, 0)}
-    models = {name: _Writer(net, rng).model() for name, net in nets.items()}
+    models = {name: lstm_model(net, rng) for name, net in nets.items()}
     assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True)
 
 
 def test_float32(tmp_path: Path, rng: np.random.Generator) -> None:
     nets = {name: replace(net, dtype="float32") for name, net in FORMS.items()}
     nets["relu"] = Net("float32", activation="RELU6", cell_clip=3.0)
-    models = {name: _Writer(net, rng).model() for name, net in nets.items()}
+    models = {name: lstm_model(net, rng) for name, net in nets.items()}
     assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True, tolerance=1e-5)
 
 
@@ -151,7 +155,7 @@ def test_hybrid(tmp_path: Path, rng: np.random.Generator) -> None:
     """A bit of difference in a float can become one of a code, which is what is allowed here."""
     nets = {name: replace(net, dtype="float32", hybrid=True) for name, net in FORMS.items()}
     nets |= {f"{k}, asymmetric": replace(v, asymmetric=True) for k, v in nets.items()}
-    models = {name: _Writer(net, rng).model() for name, net in nets.items()}
+    models = {name: lstm_model(net, rng) for name, net in nets.items()}
     assert_sequences_equal(models, tmp_path, rng, steps=50, sanitize=True, tolerance=1e-5)
 
 
@@ -167,5 +171,5 @@ def test_hybrid(tmp_path: Path, rng: np.random.Generator) -> None:
 )
 def test_refusals(net: Net, words: str, rng: np.random.Generator) -> None:
     with pytest.raises(CodegenError, match=words) as caught:
-        build(parse_model(_Writer(net, rng).model()), "case", load_board("host"))
+        build(parse_model(lstm_model(net, rng)), "case", load_board("host"))
     assert str(caught.value).startswith("operator 0 ") and "\n" not in str(caught.value)
