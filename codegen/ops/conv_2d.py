@@ -52,7 +52,7 @@ _FORMS = (
     ),
     byte_form("conv_2d"),
 )
-FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16))
+FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16, DType.FLOAT32))
 
 FAST_FORMS = {
     Kernels.PORTABLE: conv_2d_blocked.convolution_forms,

@@ -234,7 +234,7 @@ _FORMS = (
     ),
     byte_form("fully_connected", _params_u8),
 )
-FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16))
+FORMS = (*_FORMS, *with_int4_weights(_FORMS, DType.INT8, DType.INT16, DType.FLOAT32))
 
 SPEC = OpSpec(
     name="FULLY_CONNECTED",

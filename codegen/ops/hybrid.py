@@ -1,4 +1,4 @@
-"""Hybrid ("dynamic range") operators: float32 data, int8 weights with one scale or one per output.
+"""Hybrid ("dynamic range") operators: float32 data, int8 or int4 weights, scales per output or one.
 
 The kernel quantises the data to int8 as it runs, with the scale that fits them (docs/numerics.md).
 """
@@ -11,7 +11,7 @@ from codegen.graph import Tensor
 from codegen.ops.base import OpContext, table, weights
 from codegen.ops.float32 import float_bias, float_clamp_params
 from codegen.ops.forms import Params
-from codegen.ops.requantize import channel_scales
+from codegen.ops.requantize import channel_scales, filter_constant
 
 _LARGEST_CODE = 255  # distance of two codes of the data
 
@@ -25,7 +25,7 @@ def hybrid_params(context: OpContext, x: Tensor, filters: Tensor, y: Tensor, axi
     """
     scales = channel_scales(context, filters, axis)
     assert filters.quant is not None
-    values = context.require_constant(filters).astype(np.int8)
+    values = filter_constant(context, filters).astype(np.int8)
     others = tuple(a for a in range(values.ndim) if a != axis)
     if int(np.abs(values.astype(np.int64)).sum(axis=others).max()) * _LARGEST_CODE >= 2**31:
         raise context.unsupported(

@@ -11,6 +11,7 @@ from codegen.graph import DType, Tensor
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.elements import SUFFIX, unary_call
 from codegen.ops.lookup import lookup
+from codegen.ops.per_channel import channel_call
 from codegen.ops.requantize import factor
 
 _RESULTS = {
@@ -36,6 +37,10 @@ def lower(context: OpContext) -> Lowered:
 
 
 def _from_float(context: OpContext, x: Tensor, y: Tensor, summary: str) -> Lowered:
+    if y.quant is not None and y.quant.per_channel:
+        kernel = f"cg_quantize_channels_{SUFFIX[y.dtype]}"
+        call = channel_call(context, kernel, "cg_quantize.h", x, y, y)
+        return Lowered(calls=(call,), summary=f"{summary} per channel")
     quant = context.require_quant(y)
     params = (("scale", quant.scale), ("zero_point", quant.zero_point))
     kernel = f"cg_quantize_f32_{SUFFIX[y.dtype]}"
@@ -72,6 +77,6 @@ SPEC = OpSpec(
     types=tuple(_RESULTS),
     notes=(
         "float32, int8 and uint8 to int8, uint8 or int16; int16 to int8, int16 or int32; int32 to "
-        "int8 or int16; with one scale per tensor"
+        "int8 or int16; with one scale per tensor, from float32 also per channel"
     ),
 )

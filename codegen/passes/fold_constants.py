@@ -20,6 +20,7 @@ from codegen.ops.concatenation import same_scales
 from codegen.ops.movement import constant_ints
 from codegen.ops.pad_common import paddings, zero_value
 from codegen.ops.padv2 import fill_value
+from codegen.ops.requantize import unpacked_int4
 from codegen.ops.strided_slice import slicing
 from codegen.ops.transpose import permutation
 from codegen.passes.fold_arithmetic import ARITHMETIC
@@ -82,8 +83,10 @@ def _inputs_known(graph: Graph, node: Node) -> bool:
         return not any(t.free_dims for t in tensors)
     if node.op == "RANK":
         return True
+    packed = DType.INT4 if node.op == "DEQUANTIZE" else None
     readable = all(
-        t.dtype.numpy is not None and (node.op == "DENSIFY" or not t.sparse) for t in tensors
+        (t.dtype.numpy is not None or t.dtype is packed) and (node.op == "DENSIFY" or not t.sparse)
+        for t in tensors
     )
     return bool(tensors) and readable and all(t.is_constant for t in tensors)
 
@@ -146,10 +149,12 @@ def _dequantized(context: OpContext) -> list[Array] | None:
     x = context.input(0)
     if x.dtype is DType.FLOAT16:
         return [x.array.astype(np.float32)]
-    if x.dtype not in (DType.INT8, DType.UINT8, DType.INT16) or not (x.quant and x.quant.scales):
+    codes = x.dtype in (DType.INT4, DType.INT8, DType.UINT8, DType.INT16)
+    if not codes or x.raw is None or not (x.quant and x.quant.scales):
         return None
+    values = unpacked_int4(x.raw, x.shape) if x.dtype is DType.INT4 else x.array
     scale, zero = (_along_axis(x, values) for values in (x.quant.scales, x.quant.zero_points))
-    return [(scale * (x.array.astype(np.float64) - zero)).astype(np.float32)]
+    return [(scale * (values.astype(np.float64) - zero)).astype(np.float32)]
 
 
 def _along_axis(x: Tensor, values: tuple[float, ...] | tuple[int, ...]) -> NDArray[np.float64]:
@@ -165,14 +170,17 @@ def _quantized(context: OpContext) -> list[Array] | None:
     x, y = context.input(0), context.output()
     if x.dtype is not DType.FLOAT32 or y.dtype not in (DType.INT8, DType.UINT8, DType.INT16):
         return None
-    quant = context.require_quant(y)
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratio = x.array.astype(np.float32) / np.float32(quant.scale)
+    if y.quant is None or not y.quant.scales:
+        context.require_quant(y)
+        return None
+    scale, zero = (_along_axis(y, values) for values in (y.quant.scales, y.quant.zero_points))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        ratio = x.array.astype(np.float32) / scale.astype(np.float32)
     if not np.all(np.abs(ratio) < 2**30):
         return None
     away = np.copysign(np.floor(np.abs(ratio.astype(np.float64)) + 0.5), ratio)
     limits = np.iinfo(y.dtype.value)
-    clamped = np.clip(away + quant.zero_point, limits.min, limits.max)
+    clamped = np.clip(away + zero, limits.min, limits.max)
     return [clamped.astype(y.dtype.value)]
 
 

@@ -6,7 +6,7 @@
 #ifndef CG_DEQUANTIZE_H
 #define CG_DEQUANTIZE_H
 
-#include "cg_unary.h"
+#include "cg_channel_codes.h"
 
 #include <string.h>
 
@@ -37,5 +37,12 @@ CG_UNARY_WITH(cg_dequantize_u8, cg_dequantize_args, u8, f32, k->scale * (float)(
 CG_UNARY_WITH(cg_dequantize_s16, cg_dequantize_args, s16, f32,
               k->scale * (float)(v - k->zero_point))
 CG_UNARY(cg_dequantize_f16, u16, f32, cg_half_to_f32(v))
+
+#define CG_DEQUANTIZE_CHANNELS(from)                                             \
+    CG_UNARY_WITH(cg_dequantize_channels_##from, cg_channel_codes_args, from, f32, \
+                  k->scale[col] * (float)(v - k->zero_point[col]))
+
+CG_DEQUANTIZE_CHANNELS(s8)
+CG_DEQUANTIZE_CHANNELS(u8)
 
 #endif

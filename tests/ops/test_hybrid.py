@@ -24,14 +24,15 @@ def add_layer(
     *,
     per_channel: bool = True,
     bias: bool = True,
+    dtype: str = "int8",
     **options: Any,
 ) -> int:
     """One operator with random weights; returns its output."""
     axis = 3 if op == "DEPTHWISE_CONV_2D" else 0
     channels = filters[axis]
     scales = rng.uniform(0.001, 0.02, channels if per_channel else 1)
-    values = rng.integers(-127, 128, filters)
-    inputs = [x, builder.tensor(filters, "int8", scales, data=values, axis=axis)]
+    values = rng.integers(-127, 128, filters) if dtype == "int8" else rng.integers(-8, 8, filters)
+    inputs = [x, builder.tensor(filters, dtype, scales, data=values, axis=axis)]
     if bias:
         inputs.append(builder.tensor((channels,), "float32", data=rng.normal(0, 1, channels)))
     y = builder.tensor(out, "float32")
@@ -39,7 +40,7 @@ def add_layer(
     return y
 
 
-def dense_model(rng: np.random.Generator) -> bytes:
+def dense_model(rng: np.random.Generator, dtype: str = "int8") -> bytes:
     """Fully connected layers of all kinds over few inputs."""
     builder = ModelBuilder()
     xs = [builder.tensor(shape, "float32") for shape in ((3, 37), (2, 3, 1, 7), (1, 200))]
@@ -48,6 +49,7 @@ def dense_model(rng: np.random.Generator) -> bytes:
         for asymmetric in (False, True):
             common: dict[str, Any] = {
                 "per_channel": per_channel,
+                "dtype": dtype,
                 "asymmetric_quantize_inputs": asymmetric,
             }
             for i, (x, depth, out) in enumerate(
@@ -71,7 +73,7 @@ def dense_model(rng: np.random.Generator) -> bytes:
     return builder.build(xs, ys)
 
 
-def convolution_model(rng: np.random.Generator) -> bytes:
+def convolution_model(rng: np.random.Generator, dtype: str = "int8") -> bytes:
     """Dense and depthwise convolutions over one batch of images."""
     builder = ModelBuilder()
     x = builder.tensor((3, 7, 9, 4), "float32")
@@ -94,6 +96,7 @@ def convolution_model(rng: np.random.Generator) -> bytes:
                     (5, 3, 3, 4),
                     (3, *out, 5),
                     per_channel=per_channel,
+                    dtype=dtype,
                     fused_activation_function="RELU",
                     **options,
                 )
@@ -118,6 +121,8 @@ def test_sweep(sanitize: bool, tmp_path: Path, rng: np.random.Generator) -> None
     models = {
         "dense": dense_model(rng),
         "convolutions": convolution_model(rng),
+        "dense, int4": dense_model(rng, "int4"),
+        "convolutions, int4": convolution_model(rng, "int4"),
         "grouped": grouped_model(rng),
     }
     assert_equal(models, tmp_path, rng, samples=2 if sanitize else 20, sanitize=sanitize)

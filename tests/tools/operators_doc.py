@@ -17,11 +17,11 @@ _HEAD = """# Operators
 
 Made by `python -m tests.tools.operators_doc` from `codegen/ops/`; change it there.
 
-The type is that of the data. Weights are of the same, int8 under int16, int4 under int8 and int16
-(int16 not in DEPTHWISE_CONV_2D). Biases are int32 where nothing else is said. The version
-is the highest that the file may state. Every operator takes any batch size; tensors may have up to
-64 MiB. What is not in the table, or beyond its limits, is refused by name when the model is built;
-`codegen inspect` shows it for all operators at once.
+The type is that of the data. Weights are of the same, int8 under int16, int4 under int8, int16 (not
+in DEPTHWISE_CONV_2D) and, in CONV_2D and FULLY_CONNECTED, float32. Biases are int32 where nothing
+else is said. The version is the highest that the file may state. Every operator takes any batch
+size; tensors may have up to 64 MiB. What is not in the table, or beyond its limits, is refused by
+name when the model is built; `codegen inspect` shows it for all operators at once.
 
 | operator | version | types | what is supported |
 |---|---|---|---|
