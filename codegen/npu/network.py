@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.board_schema import Board
 from codegen.graph import Graph, Node
@@ -38,7 +38,8 @@ class Network:
         made: root -> position of the step that writes it; model inputs are not among them.
         bytes: root -> size of the map.
         viewed: root -> the step before which an operator first sees it under another shape.
-        inputs, outputs: roots that the caller writes and reads.
+        inputs: roots that are in memory before the run: what the caller writes, and state.
+        outputs: roots that the caller reads.
     """
 
     graph: Graph
@@ -71,7 +72,7 @@ def network(
 ) -> Network:
     """The nodes, in this order of execution, divided between NPU and CPU."""
     npu, _ = engine(board)
-    ordered = Graph(graph.name, graph.tensors, nodes, graph.inputs, graph.outputs)
+    ordered = replace(graph, nodes=nodes)
     roots: dict[int, int] = {}
     steps: list[Step] = []
     viewed: dict[int, int] = {}
@@ -84,7 +85,8 @@ def network(
             continue
         cycles = 0 if a.work else cpu_cycles(graph, lowered[a.node.index])
         steps.append(Step(a.node, a.work, known, tuple(a.node.outputs), cycles))
-    maps = dict.fromkeys([*graph.inputs, *(t for s in steps for t in (*s.reads, *s.writes))])
+    given = (*graph.inputs, *(state.start for state in graph.states))
+    maps = dict.fromkeys([*given, *(t for s in steps for t in (*s.reads, *s.writes))])
     return Network(
         graph=graph,
         board=board,
@@ -94,14 +96,14 @@ def network(
         made={t: i for i, s in enumerate(steps) for t in s.writes},
         bytes={t: graph.tensors[t].nbytes for t in maps},
         viewed=viewed,
-        inputs=frozenset(graph.inputs),
+        inputs=frozenset(given),
         outputs=frozenset(roots.get(t, t) for t in graph.outputs),
     )
 
 
 def limits(net: Network) -> Limits:
-    """Sums over the NPU's operators: weights, parameters, and what they read and write of the
-    model's inputs and outputs are compulsory."""
+    """Sums over the NPU's operators: weights, parameters, and what they read of the model's inputs
+    and state and write of its outputs are compulsory."""
     npu, _ = engine(net.board)
     works = [s.work for s in net.steps if s.work]
     load, store, weight_rate = rates(net.board)

@@ -39,7 +39,8 @@ from codegen.planner.constants import (
     used_bytes,
     wanted_constants,
 )
-from codegen.planner.place import scratch_name
+from codegen.planner.place import home_sizes, ram_bytes, scratch_name
+from codegen.planner.state import place_state
 from codegen.planner.steps import Places, call_steps
 
 
@@ -116,15 +117,15 @@ def _assemble(context: _Context, order: str, buffers: list[Buffer], solution: So
     graph, board, lowered = context.graph, context.board, context.lowered
     cpu = [s.node for s in context.npu.network.steps if s.work is None]
     called = [(node, call) for node in cpu for call in lowered[node.index].calls]
-    arena_bytes = _arena_bytes(buffers, board)
+    arena_bytes, ram = home_sizes(buffers, board, Home.ARENA), ram_bytes(buffers, board)
     packed = dict(_packed(context))
     wanted = [*wanted_constants(graph, called), *packed.values()]
-    constants = place_constants(wanted, board, arena_bytes)
+    constants = place_constants(wanted, board, ram)
     end = len(context.nodes)
     fixed = buffers_of_constants(graph, called, constants, end)
     blobs = _weight_buffers(packed, constants, end)
     tensors = {t: b.name for b in (*buffers, *fixed) for t in b.tensors}
-    used = used_bytes(constants, board, arena_bytes)
+    used = used_bytes(constants, board, ram)
     return Plan(
         graph=graph,
         board=board,
@@ -138,7 +139,7 @@ def _assemble(context: _Context, order: str, buffers: list[Buffer], solution: So
         tensor_buffers=tensors,
         layouts={},
         arena_bytes=arena_bytes,
-        state_bytes={},
+        state_bytes=home_sizes(buffers, board, Home.STATE),
         lower_bound=solution.lower_bound,
         counted_bound=solution.counted_bound,
         proven=solution.proven,
@@ -173,13 +174,17 @@ def _weight_buffers(
 
 
 def _in_memory(context: _Context) -> list[int]:
-    """Roots that have a place in memory: inputs, what is stored, what the CPU writes."""
+    """Roots with a place in memory of their own: inputs, state, what is stored or the CPU's.
+
+    What the next run begins with lies where this one's state does.
+    """
     net = context.npu.network
-    roots = list(net.inputs)
+    roots = [*context.graph.inputs, *(state.start for state in context.graph.states)]
     for step in net.steps:
         stored = step.work is None or context.npu.schedule.places[step.writes[0]].stored
         roots += step.writes if stored else ()
-    return list(dict.fromkeys(roots))
+    ends = {state.end for state in context.graph.states}
+    return [t for t in dict.fromkeys(roots) if t not in ends]
 
 
 def _memory_buffers(context: _Context) -> Iterator[Buffer]:
@@ -187,8 +192,11 @@ def _memory_buffers(context: _Context) -> Iterator[Buffer]:
     net, graph = context.npu.network, context.graph
     end = len(context.nodes)
     aliases: dict[int, list[int]] = {}
+    for state in graph.states:
+        aliases.setdefault(state.start, []).extend([state.end] if state.end is not None else [])
     for t, root in net.roots.items():
-        aliases.setdefault(root, []).append(t)
+        owner = next((s.start for s in graph.states if s.end == root), root)
+        aliases.setdefault(owner, []).append(t)
     for root in _in_memory(context):
         tensors = (root, *aliases.get(root, ()))
         first = context.position[net.steps[net.made[root]].node.index] if root in net.made else -1
@@ -198,7 +206,10 @@ def _memory_buffers(context: _Context) -> Iterator[Buffer]:
         if root in net.outputs or kept:
             last = end
         home, index = _home(context, tensors)
-        size = net.bytes[root] if home is not Home.ARENA else _in_lines(context, net.bytes[root])
+        if home is Home.STATE:
+            first, last = -1, end
+        own = home in (Home.ARENA, Home.STATE)
+        size = _in_lines(context, net.bytes[root]) if own else net.bytes[root]
         yield Buffer(f"t{root}", home, "", 0, size, first, last, tensors, index)
     for step in net.steps:
         calls = context.lowered[step.node.index].calls if step.work is None else ()
@@ -210,7 +221,7 @@ def _memory_buffers(context: _Context) -> Iterator[Buffer]:
 
 
 def _in_lines(context: _Context, size: int) -> int:
-    """Bytes of a buffer in an arena: whole cache lines, so that nothing else lies in its last."""
+    """Bytes of a buffer of ours: whole cache lines, so that nothing else lies in its last one."""
     board = context.board
     cached = any(board.memory(name).cacheable for name in board.placement.arena)
     line = board.cache.line if board.cache and cached else 1
@@ -225,6 +236,8 @@ def _views(context: _Context, tensors: tuple[int, ...]) -> list[Node]:
 
 def _home(context: _Context, tensors: tuple[int, ...]) -> tuple[Home, int]:
     graph = context.graph
+    if any(state.start in tensors for state in graph.states):
+        return Home.STATE, 0
     for t in tensors if context.options.caller_io else ():
         if t in graph.inputs:
             return Home.CALLER_INPUT, graph.inputs.index(t)
@@ -240,8 +253,11 @@ def _place(context: _Context, buffers: list[Buffer]) -> tuple[list[Buffer], Solu
         OverBudget: with what is needed and available.
     """
     board = context.board
+    buffers = place_state(context.graph, board, buffers)
     memories = [board.memory(m) for m in board.placement.arena]
-    regions = [blocks.Region(m.name, m.usable, m.alignment) for m in memories]
+    state = home_sizes(buffers, board, Home.STATE)
+    held = {m.name: blocks.align_up(state.get(m.name, 0), m.alignment) for m in memories}
+    regions = [blocks.Region(m.name, m.usable - held[m.name], m.alignment) for m in memories]
     wanted = [
         blocks.Block(b.name, b.size, b.first, b.last) for b in buffers if b.home is Home.ARENA
     ]
@@ -249,7 +265,7 @@ def _place(context: _Context, buffers: list[Buffer]) -> tuple[list[Buffer], Solu
         solution = arena.allocate(context.options.arena, wanted, regions)
     except DoesNotFit:
         need, _ = blocks.lower_bound(wanted, max(r.alignment for r in regions))
-        have = sum(m.usable for m in memories)
+        have = sum(m.usable - held[m.name] for m in memories)
         raise OverBudget(
             f"maps between NPU and CPU need {need:,} bytes of RAM, {board.name} grants {have:,}; "
             "use a board with more RAM or a larger scratchpad"
@@ -261,14 +277,6 @@ def _place(context: _Context, buffers: list[Buffer]) -> tuple[list[Buffer], Solu
         for b in buffers
     ]
     return placed, solution
-
-
-def _arena_bytes(buffers: list[Buffer], board: Board) -> dict[str, int]:
-    ends: dict[str, int] = {}
-    for b in buffers:
-        if b.home is Home.ARENA:
-            ends[b.memory] = max(ends.get(b.memory, 0), b.offset + b.size)
-    return {name: ends[name] for name in board.placement.arena if name in ends}
 
 
 def _layers(context: _Context, places: Places, buffers: list[Buffer]) -> Iterator[Layer]:

@@ -45,12 +45,12 @@ def schedule_of(graph: Graph, board: Board, options: PlanOptions) -> NpuPlan:
     """The schedule of a graph on a board with an NPU.
 
     Raises:
-        CodegenError: for a board without, or a model that stays on the CPU.
+        CodegenError: for a board without, or a model without operators for it.
     """
     plan = build_plan(graph, board, options)
     if plan.npu is None:
-        why = "the board has no NPU" if board.npu is None else "the model has state"
-        raise CodegenError(f"there is no schedule of NPU and DMA: {why}")
+        why = "the board has no NPU" if board.npu is None else "it runs no operator of the model"
+        raise CodegenError(f"there is no schedule of NPU and DMA: {why}; codegen inspect says more")
     return plan.npu
 
 

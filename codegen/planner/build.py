@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from codegen import ops
-from codegen.board_schema import Board
+from codegen.board_schema import Board, Npu
 from codegen.graph import Graph, Node
 from codegen.npu.plan import plan_npu
 from codegen.ops.base import Call, Lowered, form_cost
@@ -35,6 +35,7 @@ from codegen.planner.flatten import Flat, FlatNode, flattened, nearness_of
 from codegen.planner.place import Placement, home_sizes, ram_bytes, scratch_name
 from codegen.planner.steps import Places, call_steps
 from codegen.target import target_of
+from codegen.targets.npu import partition
 
 
 def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions()) -> Plan:  # noqa: B008
@@ -47,13 +48,17 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
     """
     target = target_of(board.cpu, options.kernels, options.reference)
     prepared = prepare_all(graph, board, options, ops.lower_all(graph, graph.nodes, target))
-    on_cpu = graph.states or has_control(graph)
-    if board.npu is not None and not on_cpu:
-        portable = ops.lower_all(graph, graph.nodes, target.portable)
+    portable = ops.lower_all(graph, graph.nodes, target.portable) if board.npu else {}
+    if board.npu is not None and _has_work(graph, board.npu, portable):
         chosen = order.choose_order(prepared.plain.orders, options.order)
         kernels = prepared.plain.lowered
         return plan_npu(graph, board, options, chosen.nodes, chosen.name, kernels, portable)
     return plan_prepared(board, options, prepared)
+
+
+def _has_work(graph: Graph, npu: Npu, portable: Mapping[int, Lowered]) -> bool:
+    """Whether the NPU gets any operator; models with branches and loops stay on the CPU."""
+    return not has_control(graph) and any(a.work for a in partition(graph, npu, portable))
 
 
 def plan_prepared(board: Board, options: PlanOptions, prepared: Prepared) -> Plan:

@@ -202,6 +202,8 @@ def is_view(graph: Graph, node: Node, lowered: Lowered) -> bool:
     t = lowered.view_of
     if t is None or graph.tensors[t].is_constant:
         return False
+    if any(t == state.start for state in graph.states):
+        return False  # the next run's value takes its place, perhaps before it is read
     return node.outputs[0] not in graph.outputs or t not in (*graph.inputs, *graph.outputs)
 
 

@@ -26,6 +26,7 @@ def assert_sequences_equal(
     sanitize: bool = False,
     plan: PlanOptions | None = None,
     tolerance: float = 0.0,
+    board: str = "host",
 ) -> None:
     """Run every case (label -> .tflite bytes) for some steps, reset it, run them all again.
 
@@ -33,8 +34,8 @@ def assert_sequences_equal(
     """
     models = [parse_model(data) for data in cases.values()]
     names = [BuildOptions(name=f"m{i}", plan=plan or PlanOptions()) for i in range(len(models))]
-    board = load_board("host")
-    builds = [build(m, "case", board, o) for m, o in zip(models, names, strict=True)]
+    profile = load_board(board)
+    builds = [build(m, "case", profile, o) for m, o in zip(models, names, strict=True)]
     failures = []
     with build_host_program([sources_of(b) for b in builds], workdir, sanitize=sanitize) as program:
         for number, (label, data) in enumerate(cases.items()):

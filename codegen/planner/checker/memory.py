@@ -82,7 +82,7 @@ class TaggedMemory:
 
     def start(self, buffer: Buffer) -> int:
         """Where a buffer starts in its space."""
-        return buffer.offset if buffer.home == "arena" else 0
+        return buffer.offset if buffer.home in ("arena", "state") else 0
 
     def tags(self, tensor: int, low: int, high: int) -> Array:
         """The tags of bytes low..high - 1 of a tensor."""
