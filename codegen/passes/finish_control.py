@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.graph import Graph, Node
+from codegen.ops.base import OpContext
 from codegen.passes.rewrite import copy_node, inside, with_tensor
+from codegen.passes.settle_control import is_sound
 
 
 def finish_control(graph: Graph) -> Graph:
@@ -21,10 +23,12 @@ def finish_control(graph: Graph) -> Graph:
 
 def _finished(graph: Graph) -> Graph:
     for node in graph.nodes:
-        if node.op == "WHILE" and node.subgraphs:
-            graph = inside(graph, node, _with_own_results, _with_assignments)
-        elif node.subgraphs:
+        if not node.subgraphs or not is_sound(OpContext(graph, node)):
+            continue
+        if node.op == "IF":
             graph = inside(graph, node, _with_own_results, _with_own_results)
+        elif not graph.tensors[node.subgraphs[0].outputs[0]].is_constant:
+            graph = inside(graph, node, _with_own_results, _with_assignments)
     return graph
 
 

@@ -38,7 +38,7 @@ def settle_control(graph: Graph, simplify: Simplify) -> Graph:
     """
     for index in [node.index for node in graph.nodes if node.subgraphs]:
         node = _node(graph, index)
-        if not _is_sound(OpContext(graph, node)):
+        if not is_sound(OpContext(graph, node)):
             continue
         graph = _inside(graph, index, simplify)
         graph = (_settle_if if node.op == "IF" else _settle_while)(graph, index, simplify)
@@ -49,7 +49,8 @@ def _node(graph: Graph, index: int) -> Node:
     return next(node for node in graph.nodes if node.index == index)
 
 
-def _is_sound(context: OpContext) -> bool:
+def is_sound(context: OpContext) -> bool:
+    """Whether the subgraphs of a control operator fit it; if not, lowering says why."""
     try:
         (check_if if context.node.op == "IF" else check_while)(context)
     except CodegenError:

@@ -13,12 +13,13 @@ from tests.tflite_builder import ModelBuilder, SubgraphBuilder
 
 @dataclass(frozen=True)
 class Kind:
-    """Shape, type and quantisation of a tensor."""
+    """Shape, type and quantisation of a tensor; -1 in the signature leaves a size open."""
 
     shape: tuple[int, ...]
     dtype: str = "int8"
     scale: float | None = None
     zero_point: int | None = None
+    signature: tuple[int, ...] | None = None
 
 
 INT = Kind((), "int32")
@@ -35,7 +36,9 @@ class Scope:
         self.model, self.graph = model, graph
 
     def new(self, kind: Kind) -> int:
-        return self.graph.tensor(kind.shape, kind.dtype, kind.scale, kind.zero_point)
+        return self.graph.tensor(
+            kind.shape, kind.dtype, kind.scale, kind.zero_point, signature=kind.signature
+        )
 
     def constant(self, values: ArrayLike, kind: Kind = INT) -> int:
         data = np.broadcast_to(np.asarray(values), kind.shape)
