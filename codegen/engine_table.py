@@ -11,6 +11,7 @@ from codegen.board_schema import Board
 from codegen.graph import Graph, Model, Node
 from codegen.ops.base import Lowered, Table
 from codegen.passes import simplified
+from codegen.planner.control import has_control
 from codegen.target import PORTABLE
 from codegen.targets.npu import Assignment, partition
 
@@ -30,7 +31,7 @@ class EngineRow:
 def engine_rows(model: Model, board: Board) -> tuple[EngineRow, ...]:
     """A row per operator that passes leave; one that no C can be written for says why.
 
-    A board without an NPU runs everything on the CPU.
+    A board without an NPU runs everything on the CPU, and so does each with IF and WHILE.
     """
     graph = simplified(model)
     lowered, refused = ops.lower_possible(graph, PORTABLE)
@@ -42,7 +43,7 @@ def engine_rows(model: Model, board: Board) -> tuple[EngineRow, ...]:
 
 
 def _assignments(graph: Graph, board: Board, lowered: dict[int, Lowered]) -> Iterator[Assignment]:
-    if board.npu is None:
+    if board.npu is None or has_control(graph):
         return
     nodes = tuple(node for node in graph.nodes if node.index in lowered)
     known = Graph(graph.name, graph.tensors, nodes, graph.inputs, graph.outputs)
@@ -59,7 +60,8 @@ def _row(
     if lowered is None:
         return EngineRow(node.index, node.kind, "none", refused[node.index], 0, 0)
     engine = assignment.engine if assignment else "CPU"
-    reason = assignment.reason if assignment else "the board has no NPU"
+    control = "models with IF or WHILE stay on the CPU" if has_control(graph) else ""
+    reason = assignment.reason if assignment else control or "the board has no NPU"
     moved = 0 if engine == "view" else _bytes(graph, lowered)
     return EngineRow(node.index, node.kind, engine, reason, lowered.macs, moved)
 

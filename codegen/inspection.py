@@ -311,7 +311,8 @@ def _totals(report: Inspection) -> Iterator[str]:
     )
     if refused := sum(o.unsupported is not None for o in report.operators):
         yield f"refused     {refused:,}, marked with !: no C can be written for this model as it is"
-    yield f"MACs        {report.macs:,}"
+    once = ", each subgraph once" if report.subgraphs > 1 else ""
+    yield f"MACs        {report.macs:,}{once}"
     yield f"weights     {_bytes(report.weights_bytes)}"
     if report.variables:
         yield f"state       {_bytes(report.state_bytes)} in {len(report.variables)} variables"

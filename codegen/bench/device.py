@@ -44,7 +44,7 @@ def bench_device(build: Build, progress: Progress) -> BenchResult:
         if run.status:
             raise ToolError(f"{target.machine}: run() returned status {run.status}")
     layers = tuple(layer_figures(build, single.layer_ticks))
-    return _result(build, footprint, whole.ticks, layers, whole.stack_bytes, "")
+    return _result(build, footprint, whole.ticks, layers, whole.stack_bytes, loop_note(build))
 
 
 def layer_figures(build: Build, ticks: tuple[int, ...]) -> Iterator[LayerFigures]:
@@ -52,6 +52,13 @@ def layer_figures(build: Build, ticks: tuple[int, ...]) -> Iterator[LayerFigures
     layers = (layer for layer in build.plan.outer_layers if layer.has_code)
     for index, (layer, taken) in enumerate(zip(layers, ticks, strict=False)):
         yield LayerFigures(index, layer.node.op, layer.lowered.macs, taken)
+
+
+def loop_note(build: Build) -> str:
+    """What the figures of a model with loops mean, if they mean less than usual."""
+    if not build.plan.has_unbounded_loop:
+        return ""
+    return "a loop ran as often as its condition held on these inputs; MACs have one turn of it"
 
 
 def plan_sizes(build: Build) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.bench.device import layer_figures, plan_sizes
+from codegen.bench.device import layer_figures, loop_note, plan_sizes
 from codegen.bench.inputs import bench_inputs
 from codegen.bench.result import BenchResult, Peer
 from codegen.errors import ToolError
@@ -55,6 +55,7 @@ def bench_host(model: bytes, build: Build, progress: Progress) -> BenchResult:
         stack_bytes=None,
         sizes=plan_sizes(build),
         peers=tuple(_peers(model)),
+        note=loop_note(build),
     )
 
 

@@ -37,7 +37,7 @@ class BenchResult:
         stack_bytes: painted and measured; None where nothing paints it.
         sizes: bytes by name, as the JSON gives them; None for what no compiler was there for.
         peers: other runtimes on this machine.
-        note: why a figure is missing.
+        note: why a figure is missing, or means less than usual.
     """
 
     board: str

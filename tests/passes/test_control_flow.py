@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from codegen.boards import load_board
+from codegen.engine_table import engine_rows
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Node, all_nodes
 from codegen.importer import parse_model
@@ -249,3 +250,10 @@ def test_numbers_of_operands_that_differ_are_refused() -> None:
         return [y]
 
     assert "its subgraphs do not take what it gives them" in refusal(model([ROW], main))
+
+
+def test_a_board_with_an_npu_leaves_all_of_it_to_the_cpu() -> None:
+    parsed, board = parse_model(counted([ROW], doubled)), load_board("npu-64k")
+    assert {row.engine for row in engine_rows(parsed, board)} == {"CPU"}
+    assert all("stay on the CPU" in row.reason for row in engine_rows(parsed, board))
+    assert build(parsed, "net", board).plan.npu is None
