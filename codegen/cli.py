@@ -404,6 +404,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
         caller_io=options["io_buffers"] == "caller",
         kernels=options["kernels"],
         reference=options["reference"],
+        optimize=options["optimize"],
     )
 
 

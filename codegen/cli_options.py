@@ -12,7 +12,7 @@ import click
 from codegen.importer import InputShape
 from codegen.planner import arena, order
 from codegen.planner.memory_modes import MODES
-from codegen.target import Kernels, Reference
+from codegen.target import Kernels, Optimize, Reference
 
 _SHAPE = re.compile(r"(?:(?P<name>.+)=)?(?P<sizes>\d+(?:,\d+)*)")
 
@@ -110,6 +110,13 @@ def planner_options(command: Command) -> Command:
             default="litert",
             show_default=True,
             help="The runtime whose results to give to the last bit: LiteRT or TFLite Micro.",
+        ),
+        click.option(
+            "--optimize",
+            type=click.Choice([goal.value for goal in Optimize]),
+            default="speed",
+            show_default=True,
+            help="speed: a copy of the kernel in every layer; size: layers share few, small ones.",
         ),
     )
     return _with(command, options)

@@ -51,6 +51,7 @@ class BuildOptions:
                 f"--memory {plan.memory}",
                 f"--kernels {plan.kernels}",
                 f"--reference {plan.reference}",
+                f"--optimize {plan.optimize}",
                 *flags,
             ]
         )

@@ -342,6 +342,7 @@ class PlanOptions:
     caller_io: bool = False
     kernels: str = "auto"
     reference: str = "litert"
+    optimize: str = "speed"
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,12 +27,20 @@ class Reference(enum.Enum):
     TFLM = "tflm"
 
 
+class Optimize(enum.Enum):
+    """What the C code is to be good at; its results are the same."""
+
+    SPEED = "speed"
+    SIZE = "size"
+
+
 @dataclass(frozen=True)
 class Target:
     """What operators are lowered for."""
 
     kernels: Kernels = Kernels.PORTABLE
     reference: Reference = Reference.LITERT
+    optimize: Optimize = Optimize.SPEED
 
     @property
     def portable(self) -> Target:
@@ -44,10 +52,11 @@ PORTABLE = Target()
 """Any core; what is asked of an operator where nothing is generated."""
 
 
-def target_of(cpu: Cpu, kernels: str = "auto", reference: str = "litert") -> Target:
+def target_of(
+    cpu: Cpu, kernels: str = "auto", reference: str = "litert", optimize: str = "speed"
+) -> Target:
     """The target of a core; `kernels` names a family or is "auto" for the core's best."""
-    if kernels != "auto":
-        return Target(Kernels(kernels), Reference(reference))
     isa = cpu.isa
-    family = Kernels.MVE if isa.mve else Kernels.DSP if isa.dsp else Kernels.PORTABLE
-    return Target(family, Reference(reference))
+    best = Kernels.MVE if isa.mve else Kernels.DSP if isa.dsp else Kernels.PORTABLE
+    family = best if kernels == "auto" else Kernels(kernels)
+    return Target(family, Reference(reference), Optimize(optimize))

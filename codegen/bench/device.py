@@ -15,6 +15,7 @@ from codegen.pipeline import Build
 from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.session import sources_of
 from codegen.verify.sources import Request
+from codegen.verify.toolchain import optimise_flags
 
 Progress = Callable[[str], None]
 
@@ -27,16 +28,20 @@ def bench_device(build: Build, progress: Progress) -> BenchResult:
     """
     plan, sources = build.plan, sources_of(build)
     board, target = plan.board, emulator_target(plan.board)
+    optimise = optimise_flags(plan.options.optimize)
     with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
         progress("linking")
         footprint = link_footprint(
-            sources, board.compiler.command, board.compiler.flags, Path(folder) / "footprint"
+            sources,
+            board.compiler.command,
+            (*board.compiler.flags, *optimise),
+            Path(folder) / "footprint",
         )
         if target is None:
             note = f"board {board.name} names no emulator, so nothing was run"
             return _result(build, footprint, None, (), None, note)
         progress(f"{target.machine}: compiling")
-        program = build_emulator_program([sources], target, Path(folder))
+        program = build_emulator_program([sources], target, Path(folder), flags=optimise)
         progress(f"{target.machine}: running")
         inputs = bench_inputs([plan.graph.tensors[t] for t in plan.graph.inputs])
         whole, single = program.run([Request(0, inputs), Request(0, inputs, layers=True)])

@@ -11,7 +11,7 @@ from pathlib import Path
 from codegen.errors import ToolError
 from codegen.verify.compile import ports_dir, run_compiler, write_sources
 from codegen.verify.sources import GeneratedSources
-from codegen.verify.toolchain import EXACT_FLAGS, OPTIMISE_FLAGS, STRICT_FLAGS, find_tool
+from codegen.verify.toolchain import EXACT_FLAGS, STRICT_FLAGS, find_tool
 
 # [ 1] .text  PROGBITS  00008000 008000 0001a4 00  AX ...
 _SECTION = re.compile(
@@ -37,7 +37,7 @@ def link_footprint(
 
     Args:
         compiler: the command of a gcc or clang for the board.
-        flags: what selects core, ABI and C library.
+        flags: what selects core, ABI, C library and level of optimisation.
         workdir: where to write.
 
     Raises:
@@ -49,8 +49,7 @@ def link_footprint(
     run_compiler(
         [
             find_tool(compiler),
-            *flags,
-            *(*STRICT_FLAGS, *EXACT_FLAGS, *OPTIMISE_FLAGS),
+            *(*STRICT_FLAGS, *EXACT_FLAGS, *flags),
             *("-ffunction-sections", "-fdata-sections", "-nostartfiles", "-Wl,--gc-sections"),
             *("-T", str(ports_dir() / "common" / "footprint.ld")),
             f"-Wl,-e,{model.name}_run",

@@ -16,6 +16,7 @@ from codegen.emit.engine import (
 from codegen.emit.expressions import affine_text
 from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
 from codegen.emit.names import comment
+from codegen.emit.shared import sharing_of, view_names
 from codegen.graph import State, Tensor
 from codegen.ops.base import Param, Table, nhwc
 from codegen.plan import (
@@ -50,9 +51,9 @@ class ViewText:
 
 @dataclass(frozen=True)
 class CallText:
-    """One kernel call with everything declared before it."""
+    """One kernel call with everything declared before it; `function` is what the layer calls."""
 
-    kernel: str
+    function: str
     args_type: str
     params: tuple[tuple[str, str], ...]
     sources: tuple[ViewText, ...]
@@ -195,6 +196,7 @@ class Namer:
             for part in pair
             for buffer in part.buffers
         }
+        self.sharing = sharing_of(plan)
 
     def param(self, value: Param) -> str:
         if value is None:
@@ -237,30 +239,31 @@ def _view(namer: Namer, view: View, name: str) -> ViewText:
     return ViewText(name, base, view.row, view.pixel, view.ring, view.row0, view.col0)
 
 
+def _views(namer: Namer, letter: str, views: Sequence[View]) -> tuple[ViewText, ...]:
+    names = view_names(letter, views)
+    return tuple(_view(namer, view, name) for view, name in zip(views, names, strict=True))
+
+
 def _call(namer: Namer, step: KernelStep) -> CallText:
-    single = len(step.inputs) == 1
-    sources = tuple(
-        _view(namer, view, "x" if single else f"x{i}") for i, view in enumerate(step.inputs)
-    )
-    single = len(step.outputs) == 1
-    results = tuple(
-        _view(namer, view, "y" if single else f"y{i}") for i, view in enumerate(step.outputs)
-    )
-    constants = ["args"] if step.call.params else []
-    names = [*constants, *(v.name for v in (*sources, *results)), "range"]
-    arguments = ", ".join(f"&{name}" for name in names)
+    sources, results = _views(namer, "x", step.inputs), _views(namer, "y", step.outputs)
+    plain = namer.sharing.plain_of(step)
+    arguments = ["&args"] if step.call.params else []
+    if plain is not None:
+        arguments += [*(view.base for view in (*sources, *results)), f"&{plain.name}"]
+    else:
+        arguments += [*(f"&{view.name}" for view in (*sources, *results)), "&range"]
     if step.scratch is not None:
-        arguments += f", {namer.buffer_base(namer.buffers[step.scratch])}"
-    r = step.range
+        arguments.append(namer.buffer_base(namer.buffers[step.scratch]))
+    r, shared = step.range, namer.sharing.function_of(step)
     rows = (affine_text(step.row, r.y0), affine_text(step.row, r.y1))
     return CallText(
-        kernel=step.call.kernel,
+        function=shared.function if shared else step.call.kernel,
         args_type=step.call.args,
         params=tuple((field, namer.param(value)) for field, value in step.call.params),
-        sources=sources,
-        results=results,
-        range=(*rows, str(r.x0), str(r.x1), str(r.c0), str(r.c1)),
-        arguments=arguments,
+        sources=() if plain else sources,
+        results=() if plain else results,
+        range=() if plain else (*rows, str(r.x0), str(r.x1), str(r.c0), str(r.c1)),
+        arguments=", ".join(arguments),
     )
 
 

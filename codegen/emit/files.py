@@ -21,6 +21,7 @@ from codegen.plan import Plan
 from codegen.plan_json import plan_document
 from codegen.report import report_context
 from codegen.resources import data_dir
+from codegen.target import Optimize
 
 _TEMPLATES = {
     "model.h.j2": "{name}.h",
@@ -94,6 +95,7 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
             "version": __version__,
             "board": plan.board.name,
             "options": comment(info.options),
+            "for_size": plan.options.optimize == Optimize.SIZE.value,
             "keep_input": plan.options.keep_input,
             "caller_io": plan.options.caller_io,
             "arena_bytes": plan.total_arena,
@@ -107,6 +109,8 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
         },
         "layers": layers,
         "functions": tuple(context.functions(layers)),
+        "shared": namer.sharing.functions,
+        "plains": tuple(namer.sharing.plains.values()),
         "constants": context.constants(namer),
         "inputs": context.ports(namer, plan.graph.inputs),
         "outputs": context.ports(namer, plan.graph.outputs),

@@ -6,14 +6,22 @@ import json
 from functools import cache
 from typing import cast
 
+from codegen.emit.shared import sharing_of
+from codegen.ops.base import Call
 from codegen.plan import Plan, kernel_steps
 from codegen.resources import data_dir
+from codegen.target import Optimize
 
 LIMIT = 600
 """No kernel may need more for a whole inference, in bytes; also the bound where none is known."""
 
 _CALLER = "cg_copy"
 """What a layer runs itself before it calls those of its subgraphs."""
+
+FOR_SIZE = "/size"
+"""Behind a kernel's name: its figures as `--optimize size` compiles it, if they differ."""
+
+_VIEW_BYTES, _SAVED_BYTES = 24, 64
 
 _Figures = dict[str, int]
 
@@ -41,23 +49,37 @@ def stack_bound(plan: Plan) -> int:
     that call each kernel the way a layer does, and of `runtime_c/hal/ports/stack.json`, measured
     on whole models. A core without figures takes the worst of all.
     """
-    core = plan.board.cpu.core
     commands, callers = _engine(plan)
+    shared = {function.kernel for function in sharing_of(plan).functions}
 
-    def worst(kernel: str) -> int:
-        figures = _table().get(kernel, {})
-        return callers + figures.get(core, max(figures.values(), default=LIMIT))
+    def worst(call: Call) -> int:
+        around = _sharing_bytes(call) if call.kernel in shared else 0
+        return callers + around + _figure(call.kernel, plan)
 
     def deepest(first: int, end: int) -> int:
         """What the layers [first, end) need; those of subgraphs on top of who calls them."""
         most = 0
         for layer in plan.layers[first:end]:
-            most = max([most, *(worst(s.call.kernel) for s in kernel_steps(layer.steps))])
+            most = max([most, *(worst(s.call) for s in kernel_steps(layer.steps))])
             for part in layer.control.parts if layer.control is not None else ():
-                most = max(most, worst(_CALLER) + deepest(part.first, part.end))
+                most = max(most, callers + _figure(_CALLER, plan) + deepest(part.first, part.end))
         return most
 
     return max([deepest(0, len(plan.layers)), *commands]) or LIMIT
+
+
+def _figure(kernel: str, plan: Plan) -> int:
+    """Bytes of a kernel that a layer calls, as it is compiled for size or not."""
+    figures = _table().get(kernel, {})
+    if plan.options.optimize == Optimize.SIZE.value:
+        figures = _table().get(f"{kernel}{FOR_SIZE}", figures)
+    return figures.get(plan.board.cpu.core, max(figures.values(), default=LIMIT))
+
+
+def _sharing_bytes(call: Call) -> int:
+    """What the function around a kernel and its caller keep: views, range, saved registers."""
+    maps = len(call.inputs) + len(call.outputs)
+    return _VIEW_BYTES * (maps + 1) + _SAVED_BYTES
 
 
 def _engine(plan: Plan) -> tuple[list[int], int]:

@@ -20,6 +20,7 @@ from codegen.ops.requantize import (
     output_factors,
 )
 from codegen.ops.spatial import Window
+from codegen.target import Optimize
 
 PIXELS = (1, 2, 3)
 """Output pixels of a column: the more, the faster, and the more scratch."""
@@ -78,6 +79,8 @@ def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> 
         outputs=(whole(y),),
     )
     lean = _lean(call, groups, view)
+    if context.target.optimize is Optimize.SIZE:  # one kernel serves all windows
+        return (lean,)
     point = view.h.is_identity and view.w.is_identity and channels_in % 4 == 0
     if point:
         call = replace(call, kernel=f"cg_conv_2d_point_{family}", inputs=(whole(x, Alias.PIXEL),))
@@ -163,6 +166,7 @@ def packed_layer(
         ),
         zero_point=quant.zero_point,
         act_min=activation_range(fused_activation(context), quant, y.dtype)[0],
+        only_signed=context.target.optimize is Optimize.SIZE,
     )
 
 

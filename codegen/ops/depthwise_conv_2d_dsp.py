@@ -10,6 +10,7 @@ from codegen.ops.conv_2d_dsp import dot_forms, packed_layer, zero_points
 from codegen.ops.packing_dsp import Layer, quad_stream, stream_3x3
 from codegen.ops.requantize import clamp_params, filter_values
 from codegen.ops.spatial import Window
+from codegen.target import Optimize
 
 _PAIR = 14
 _QUAD = 38
@@ -36,7 +37,10 @@ def depthwise_forms(
     if y.shape[3] != x.shape[3]:
         return ()
     layer = packed_layer(context, values.reshape(-1, y.shape[3]).T, 3)
-    return (*_any_window(context, layer, view), *_window_3x3(context, layer, view))
+    any_window = _any_window(context, layer, view)
+    if context.target.optimize is Optimize.SIZE:  # one kernel serves all windows
+        return any_window
+    return (*any_window, *_window_3x3(context, layer, view))
 
 
 def _any_window(context: OpContext, layer: Layer, view: Window) -> tuple[Call, ...]:

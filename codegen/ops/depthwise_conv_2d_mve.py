@@ -19,6 +19,7 @@ from codegen.ops.packing_mve import (
 )
 from codegen.ops.requantize import convolution_bias, filter_values, folded_bias
 from codegen.ops.spatial import Window
+from codegen.target import Optimize
 
 WINDOW = 3
 """Rows and columns of the largest filter that is computed by windows."""
@@ -46,6 +47,8 @@ def depthwise_forms(
     forms = [lanes]
     if view.h.kernel * view.w.kernel <= LANES and requantisation.rounding is not Rounding.TWICE:
         forms.append(_by_taps(context, x, filters, y, view, requantisation))
+    if context.target.optimize is Optimize.SIZE:  # the fastest one that needs no constants
+        return tuple(forms[-1:])
     if _has_windows(view, requantisation.rounding):
         forms.append(_by_windows(context, x, filters, y, view, requantisation))
     return tuple(forms)

@@ -85,12 +85,14 @@ class Layer:
         factors: from a sum to a code, one per channel.
         zero_point: of the output.
         act_min: the smallest code that the activation lets through.
+        only_signed: whether forms "relu" are not there.
     """
 
     sums: Sums
     factors: Sequence[float]
     zero_point: int
     act_min: int
+    only_signed: bool = False
 
     def padded(self, channels: int, inputs: int) -> Layer:
         """With weights of 0 added: channels and inputs up to multiples of these."""
@@ -327,7 +329,8 @@ def _scaled(layer: Layer) -> tuple[Sums, list[Scaling] | None]:
 def _is_relu(layer: Layer, scales: Sequence[Scaling], more: Sequence[int]) -> bool:
     """Whether no code below the zero point counts, and the larger shifts of "relu" have room."""
     shifts = (scale.shift + extra for scale, extra in zip(scales, more, strict=True))
-    return layer.act_min >= layer.zero_point and max(shifts) <= _LARGEST_SHIFT
+    above = layer.act_min >= layer.zero_point and not layer.only_signed
+    return above and max(shifts) <= _LARGEST_SHIFT
 
 
 def _halfwords(low: Integers, high: Integers) -> Integers:

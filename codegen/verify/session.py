@@ -31,6 +31,7 @@ from codegen.verify.reference import MicroReference, Reference
 from codegen.verify.result import Difference, TargetResult
 from codegen.verify.sources import GeneratedSources, Request, RunResult
 from codegen.verify.tiles import tensors_of_tiles
+from codegen.verify.toolchain import optimise_flags
 from codegen.verify.trace import TRACE_VARIABLE, read_trace
 
 Array = NDArray[Any]
@@ -205,7 +206,12 @@ def verify_emulator(session: Session, progress: Progress) -> TargetResult:
     try:
         with tempfile.TemporaryDirectory(prefix="codegen-") as folder:
             progress(f"{target.machine}: compiling")
-            program = build_emulator_program([sources_of(session.build)], target, Path(folder))
+            program = build_emulator_program(
+                [sources_of(session.build)],
+                target,
+                Path(folder),
+                flags=optimise_flags(session.build.plan.options.optimize),
+            )
             progress(f"{target.machine}: running")
             runs = program.run(list(few.requests()))
         result = _compare_runs(replace(few, labels=None), result, iter(runs), progress)

@@ -21,6 +21,13 @@ EXACT_FLAGS = ("-ffp-contract=off",)
 """Float results must not depend on whether the compiler fuses multiplications and additions."""
 
 OPTIMISE_FLAGS = ("-O2",)
+_SIZE_FLAGS = ("-Os",)
+
+
+def optimise_flags(optimize: str) -> tuple[str, ...]:
+    """What files written with `--optimize speed` or `size` are to be compiled with."""
+    return _SIZE_FLAGS if optimize == "size" else OPTIMISE_FLAGS
+
 
 SANITIZE_FLAGS = (
     "-O1",

@@ -14,8 +14,20 @@
 #define CG_DSP_ASM
 #endif
 
-/* A function that the layers of a model share instead of inlining it. */
-#if defined(__GNUC__) || defined(__clang__)
+/* How far loops in assembly are unrolled, and the same less 1. */
+#ifdef CG_OPTIMIZE_SIZE
+#define CG_DSP_TURNS "2"
+#define CG_DSP_TURNS_MASK "1"
+#else
+#define CG_DSP_TURNS "8"
+#define CG_DSP_TURNS_MASK "7"
+#endif
+
+/* A function that the layers of a model share instead of inlining it. With --optimize size they
+ * share what calls it. */
+#if defined(CG_OPTIMIZE_SIZE)
+#define CG_SHARED CG_KERNEL
+#elif defined(__GNUC__) || defined(__clang__)
 #define CG_SHARED __attribute__((unused)) static CG_NOINLINE
 #else
 #define CG_SHARED static CG_NOINLINE

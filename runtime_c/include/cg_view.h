@@ -53,6 +53,13 @@ typedef struct {
     int32_t c0, c1;
 } cg_range;
 
+/* A call that makes the whole of one map from the whole of another: strides, and the output's size. */
+typedef struct {
+    int32_t x_row, x_pixel;
+    int32_t y_row, y_pixel;
+    int32_t height, width, channels;
+} cg_plain;
+
 /* The first channel of pixel (r, c) of an input. */
 CG_KERNEL const void *cg_at(const cg_src *v, int32_t r, int32_t c)
 {

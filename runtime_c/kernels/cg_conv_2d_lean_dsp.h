@@ -58,11 +58,11 @@ CG_KERNEL void cg_lean_pair(const cg_lean_parts *parts, const cg_dot_args *a, co
 #define CG_LEAN_BODY(BYTES, WORD, CODES)                                                            \
     ".syntax unified\n .p2align 2\n push {r4-r11, lr}\n push {r0-r3}\n mov r12, r1\n"              \
     "ldrd r4, r6, [sp, #52]\n add r9, r0, r4, lsl #2\n"                                             \
-    "rsb r4, r6, #0\n and r4, r4, #7\n movs r5, #" BYTES "\n mul r4, r4, r5\n lsl r6, #2\n"         \
+    "rsb r4, r6, #0\n and r4, r4, #" CG_DSP_TURNS_MASK "\n movs r5, #" BYTES "\n mul r4, r4, r5\n lsl r6, #2\n"         \
     "adr.w r5, 2f\n add r5, r4\n orr r5, r5, #1\n"                                                  \
     "1: ldr r2, [sp]\n ldrd r4, r7, [r12], #8\n"                                                    \
     "3: ldr lr, [r2], #4\n add r8, lr, r6\n bx r5\n"                                                \
-    "2: .rept 8\n ldr.w r0, [lr], #4\n ldm r12!, {r10, r11}\n sxtb16 r1, r0\n sxtb16 r0, r0, ror #8\n" \
+    "2: .rept " CG_DSP_TURNS "\n ldr.w r0, [lr], #4\n ldm r12!, {r10, r11}\n sxtb16 r1, r0\n sxtb16 r0, r0, ror #8\n" \
     "sxtb16 r3, r10\n smlad r4, r3, r1, r4\n" WORD("r10") "smlad r7, r10, r1, r7\n"                  \
     "sxtb16 r3, r11\n smlad r4, r3, r0, r4\n" WORD("r11") "smlad r7, r11, r0, r7\n .endr\n"          \
     "cmp lr, r8\n bne 2b\n cmp r2, r9\n bne 3b\n"                                                   \
@@ -78,19 +78,28 @@ CG_KERNEL void cg_lean_pair(const cg_lean_parts *parts, const cg_dot_args *a, co
         __asm__(CG_LEAN_BODY(BYTES, WORD, CODES));                                                  \
     }
 
+#ifndef CG_OPTIMIZE_SIZE
 CG_LEAN_FUNCTION(cg_lean_relu_asm, "40", CG_DOT_TOGETHER,
                  CG_DOT_CODES1(CG_DOT_RELU0, CG_DOT_RELU1, CG_DOT_ODD_RELU))
-CG_LEAN_FUNCTION(cg_lean_signed_asm, "40", CG_DOT_TOGETHER,
-                 CG_DOT_CODES1(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_ODD_SIGNED))
 CG_LEAN_FUNCTION(cg_lean_apart_relu_asm, "48", CG_DOT_APART,
                  CG_DOT_CODES1(CG_DOT_RELU0, CG_DOT_RELU0, CG_DOT_ODD_APART))
+#endif
+CG_LEAN_FUNCTION(cg_lean_signed_asm, "40", CG_DOT_TOGETHER,
+                 CG_DOT_CODES1(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_ODD_SIGNED))
 CG_LEAN_FUNCTION(cg_lean_apart_signed_asm, "48", CG_DOT_APART,
                  CG_DOT_CODES1(CG_DOT_SIGNED, CG_DOT_SIGNED, CG_DOT_ODD_APART))
 
-/* Whole pairs of channels from `stream` to `end`. */
+/* Whole pairs of channels from `stream` to `end`. With --optimize size all streams are "signed". */
 CG_KERNEL void cg_lean_pairs(const cg_lean_parts *parts, const cg_dot_args *a, const int32_t *stream,
                              const int32_t *end, int8_t *out)
 {
+#ifdef CG_OPTIMIZE_SIZE
+    if (a->is_apart != 0) {
+        cg_lean_apart_signed_asm(parts->p, stream, end, out, parts->count, parts->groups);
+    } else {
+        cg_lean_signed_asm(parts->p, stream, end, out, parts->count, parts->groups);
+    }
+#else
     if (a->is_apart != 0 && a->is_signed != 0) {
         cg_lean_apart_signed_asm(parts->p, stream, end, out, parts->count, parts->groups);
     } else if (a->is_apart != 0) {
@@ -100,6 +109,7 @@ CG_KERNEL void cg_lean_pairs(const cg_lean_parts *parts, const cg_dot_args *a, c
     } else {
         cg_lean_relu_asm(parts->p, stream, end, out, parts->count, parts->groups);
     }
+#endif
 }
 
 #endif

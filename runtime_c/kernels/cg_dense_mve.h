@@ -44,7 +44,46 @@ CG_KERNEL int8_t cg_dense_one(const cg_mve_layer *l, const int8_t *x, int32_t c)
     return cg_mve_code(l, cg_add32(block[c % 4], sum), scales[c % 4], scales[4 + c % 4]);
 }
 
-#if CG_MVE
+#if CG_MVE && defined(CG_OPTIMIZE_SIZE)
+
+/* Four channels of one pixel, for layers of any constants. */
+CG_KERNEL int32x4_t cg_dense_small_4(const int8_t *x, const int32_t *block, int32_t depth)
+{
+    int32_t s0 = block[0], s1 = block[1], s2 = block[2], s3 = block[3];
+    const int8_t *w = (const int8_t *)(block + 4);
+    for (const int8_t *end = x + (depth & ~15); x != end; x += 16, w += 64) {
+        const int8x16_t v = vldrbq_s8(x);
+        s0 = vmladavaq_s8(s0, v, vldrbq_s8(w));
+        s1 = vmladavaq_s8(s1, v, vldrbq_s8(w + 16));
+        s2 = vmladavaq_s8(s2, v, vldrbq_s8(w + 32));
+        s3 = vmladavaq_s8(s3, v, vldrbq_s8(w + 48));
+    }
+    const int32_t rest = depth & 15;
+    if (rest > 0) {
+        const int8x16_t v = vldrbq_z_s8(x, vctp8q((uint32_t)rest));
+        s0 = vmladavaq_s8(s0, v, vldrbq_s8(w));
+        s1 = vmladavaq_s8(s1, v, vldrbq_s8(w + rest));
+        s2 = vmladavaq_s8(s2, v, vldrbq_s8(w + 2 * rest));
+        s3 = vmladavaq_s8(s3, v, vldrbq_s8(w + 3 * rest));
+    }
+    const int32x4_t sums = { s0, s1, s2, s3 };
+    return sums;
+}
+
+/* Channels [r->c0, r->c1) of one pixel. All layers share it. */
+__attribute__((unused)) static CG_NOINLINE void cg_dense_small(const cg_mve_layer *l, const cg_range *r,
+                                                               const int8_t *x, int8_t *out)
+{
+    const int32_t *block = l->weights + r->c0 / 4 * cg_dense_block(l);
+    const int32_t *scales = l->scales + 2 * r->c0;
+    for (int32_t c = r->c0; c < r->c1; c += 4) {
+        cg_mve_put_4(l, cg_dense_small_4(x, block, l->depth), scales, out + c, r->c1 - c);
+        block += cg_dense_block(l);
+        scales += 8;
+    }
+}
+
+#elif CG_MVE
 
 /* Sixteen inputs of two pixels, in X and Y, times four weight vectors STEP bytes apart. */
 #define CG_DENSE_STEP_2X4(X, Y, STEP)                                                 \
@@ -310,7 +349,11 @@ CG_KERNEL void cg_dense_fast_pixels(const cg_mve_layer *l, const cg_range *r, co
 CG_KERNEL void cg_dense_one_pixel(const cg_mve_layer *l, const cg_range *r, const int8_t *x, int8_t *out,
                                   int32_t most)
 {
-#if CG_MVE
+#if CG_MVE && defined(CG_OPTIMIZE_SIZE)
+    (void)most;
+    cg_dense_small(l, r, x, out);
+    return;
+#elif CG_MVE
     if (cg_dense_is_fast(l)) {
         cg_dense_fast_pixel(l, r, x, out, most);
         return;
@@ -326,7 +369,7 @@ CG_KERNEL void cg_dense_one_pixel(const cg_mve_layer *l, const cg_range *r, cons
 CG_KERNEL void cg_dense_two_pixels(const cg_mve_layer *l, const cg_range *r, const int8_t *x,
                                    const int8_t *y, int8_t *out, int32_t distance)
 {
-#if CG_MVE
+#if CG_MVE && !defined(CG_OPTIMIZE_SIZE)
     if (cg_dense_is_fast(l) && __builtin_constant_p(distance) && distance >= 4 && distance < 4096) {
         cg_dense_fast_pixels(l, r, x, y, out, distance);
         return;

@@ -73,6 +73,56 @@ CG_KERNEL void cg_depthwise_taps_interleave(const int8_t *const at[16], int32_t 
     }
 }
 
+/* Where the words of four channels are, four by four taps in one, in scratch memory `t`. */
+CG_KERNEL uint32x4_t cg_depthwise_taps_words(const int8_t *t)
+{
+    return vaddq_n_u32(vmulq_n_u32(vidupq_n_u32(0, 1), 64), (uint32_t)(uintptr_t)t);
+}
+
+#ifdef CG_OPTIMIZE_SIZE
+
+CG_KERNEL int32_t cg_depthwise_taps_is_fast(const cg_mve_layer *l)
+{
+    (void)l;
+    return 1;
+}
+
+/* Channels c .. c + 3, `left` of which are left, of layers of any constants. */
+CG_KERNEL void cg_depthwise_taps_4(const cg_mve_layer *l, int32_t c, int32_t left, uint32x4_t words,
+                                   int8_t *out)
+{
+    const int32_t *block = l->weights + c / 8 * 40;
+    const int32_t *bias = block + c % 8;
+    const int8_t *w = (const int8_t *)(block + 8) + c % 8 * 16;
+    const int32x4_t sums = {
+        vmladavaq_s8(bias[0], vreinterpretq_s8_s32(vldrwq_gather_base_s32(words, 0)), vldrbq_s8(w)),
+        vmladavaq_s8(bias[1], vreinterpretq_s8_s32(vldrwq_gather_base_s32(words, 4)), vldrbq_s8(w + 16)),
+        vmladavaq_s8(bias[2], vreinterpretq_s8_s32(vldrwq_gather_base_s32(words, 8)), vldrbq_s8(w + 32)),
+        vmladavaq_s8(bias[3], vreinterpretq_s8_s32(vldrwq_gather_base_s32(words, 12)), vldrbq_s8(w + 48)),
+    };
+    cg_mve_put_4(l, sums, l->scales + 2 * c, out + c, left);
+}
+
+/* All channels of one output. */
+CG_KERNEL void cg_depthwise_taps_pixel(const cg_depthwise_taps_mve_args *a, const int8_t *const at[16],
+                                       int8_t *out, int8_t *t)
+{
+    for (int32_t c = 0; c < a->layer.channels; c += 16) {
+        const int32_t n = cg_min(a->layer.channels - c, 16);
+        cg_depthwise_taps_interleave(at, a->filter_h * a->filter_w, c, n, t);
+        for (int32_t k = 0; k < n; k += 4) {
+            cg_depthwise_taps_4(&a->layer, c + k, n - k, cg_depthwise_taps_words(t + 4 * k), out);
+        }
+    }
+}
+
+#else
+
+CG_KERNEL int32_t cg_depthwise_taps_is_fast(const cg_mve_layer *l)
+{
+    return cg_dense_is_fast(l);
+}
+
 #define CG_DEPTHWISE_TAPS(SUM, PLACE)                                                 \
     "vldrw.u32 %q[a], [%q[o], #" PLACE "]\n\tvldrb.u8 %q[b], [%[w]], #16\n\t"         \
     "vmladava.s8 " SUM ", %q[a], %q[b]\n\t"
@@ -100,7 +150,7 @@ CG_KERNEL void cg_depthwise_taps_pixel(const cg_depthwise_taps_mve_args *a, cons
                                        int8_t *out, int8_t *t)
 {
     const int32_t all = a->layer.channels;
-    const uint32x4_t words = vaddq_n_u32(vmulq_n_u32(vidupq_n_u32(0, 1), 64), (uint32_t)(uintptr_t)t);
+    const uint32x4_t words = cg_depthwise_taps_words(t);
     cg_dense_at to = { a->layer.weights, a->layer.scales, out };
     for (int32_t c = 0; c < all; c += 16) {
         const int32_t n = all % 16 == 0 ? 16 : cg_min(all - c, 16);
@@ -121,13 +171,15 @@ CG_KERNEL void cg_depthwise_taps_pixel(const cg_depthwise_taps_mve_args *a, cons
 
 #endif
 
+#endif
+
 /* Filters of up to 16 taps; all channels. Scratch: 256 bytes, and a zero point per channel where
  * windows leave the map. */
 CG_KERNEL void cg_depthwise_taps_mve_s8(const cg_depthwise_taps_mve_args *a, const cg_src *x,
                                         const cg_dst *y, const cg_range *r, void *scratch)
 {
 #if CG_MVE
-    const int32_t fast = cg_dense_is_fast(&a->layer);
+    const int32_t fast = cg_depthwise_taps_is_fast(&a->layer);
     int8_t *outside = (int8_t *)scratch + 256;
     if (fast && a->padded != 0) {
         cg_mve_fill(outside, (int8_t)a->input_zero, a->layer.channels);

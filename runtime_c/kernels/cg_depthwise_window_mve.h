@@ -45,7 +45,7 @@ CG_KERNEL int8_t cg_depthwise_mve_one(const cg_depthwise_window_mve_args *a, con
     return cg_mve_code(&a->layer, sum, scales[1], scales[2]);
 }
 
-#if CG_MVE
+#if CG_MVE && !defined(CG_OPTIMIZE_SIZE)
 
 /* Four input rows: where they start, and the step from column to column. A row outside the map is a
  * vector of zero points and a step of 0. */
@@ -281,7 +281,7 @@ CG_KERNEL void cg_depthwise_mve_make_band(const cg_depthwise_window_mve_args *a,
 CG_KERNEL void cg_depthwise_window_mve_s8(const cg_depthwise_window_mve_args *a, const cg_src *x,
                                           const cg_dst *y, const cg_range *r, void *scratch)
 {
-#if CG_MVE
+#if CG_MVE && !defined(CG_OPTIMIZE_SIZE)
     if (cg_dense_is_fast(&a->layer) && __builtin_constant_p(a->layer.channels)) {
         const int32_t step = a->stride == 1 ? 2 : 1;
         for (int32_t oy = r->y0; oy < r->y1; oy += step) {

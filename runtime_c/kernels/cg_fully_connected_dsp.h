@@ -71,10 +71,10 @@ CG_KERNEL void cg_fully_connected_dsp_four(int8_t *out, int32_t units,
 #define CG_DENSE_BODY(INPUT, BYTES, LOAD, ODD, SCALE)                                               \
     ".syntax unified\n .p2align 2\n push {r4-r11, lr}\n push {r0-r3}\n mov r12, r1\n"              \
     "ldr r4, [sp, #60]\n add r3, r0, r4, lsl #" INPUT "\n"                                          \
-    "rsb r4, r4, #0\n and r4, r4, #7\n movs r5, #" BYTES "\n mul r4, r4, r5\n"                      \
+    "rsb r4, r4, #0\n and r4, r4, #" CG_DSP_TURNS_MASK "\n movs r5, #" BYTES "\n mul r4, r4, r5\n"    \
     "adr.w r5, 2f\n add r4, r4, r5\n orr r4, r4, #1\n str r4, [sp, #4]\n"                           \
     "1: ldr lr, [sp]\n ldm r12!, {r4-r7}\n ldr.w pc, [sp, #4]\n"                                    \
-    "2: .rept 8\n" LOAD "ldm r12!, {r8-r11}\n"                                                      \
+    "2: .rept " CG_DSP_TURNS "\n" LOAD "ldm r12!, {r8-r11}\n"                                       \
     "sxtb16 r2, r8\n smlad r4, r2, r0, r4\n" ODD("r8") "smlad r5, r8, r0, r5\n"                     \
     "sxtb16 r2, r9\n smlad r4, r2, r1, r4\n" ODD("r9") "smlad r5, r9, r1, r5\n"                     \
     "sxtb16 r2, r10\n smlad r6, r2, r0, r6\n" ODD("r10") "smlad r7, r10, r0, r7\n"                  \

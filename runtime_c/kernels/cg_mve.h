@@ -69,25 +69,45 @@ CG_KERNEL int8x16_t cg_mve_load(const int8_t *p, int32_t n)
     return n >= 16 ? vldrbq_s8(p) : vldrbq_z_s8(p, vctp8q((uint32_t)n));
 }
 
+/* How a layer rounds. Where layers share code, all that round twice do it in the way that is always right. */
+CG_KERNEL int32_t cg_mve_rounding(const cg_mve_layer *l)
+{
+#ifdef CG_OPTIMIZE_SIZE
+    return l->rounding == CG_MVE_ONCE ? CG_MVE_ONCE : CG_MVE_TWICE;
+#else
+    return l->rounding;
+#endif
+}
+
 /* Four sums, each times its channel's scale at `scales`. */
 CG_KERNEL int32x4_t cg_mve_rounded(const cg_mve_layer *l, int32x4_t v, const int32_t *scales)
 {
+    const int32_t rounding = cg_mve_rounding(l);
     const int32x4_t multiplier = vldrwq_s32(scales);
     int32x4_t shift = vldrwq_s32(scales + 4);
-    if (l->rounding == CG_MVE_ONCE) {
+    if (rounding == CG_MVE_ONCE) {
         return vrshlq_s32(vmulhq_s32(v, multiplier), shift);
     }
-    if (l->rounding == CG_MVE_TWICE) {
+    if (rounding == CG_MVE_TWICE) {
         v = vshlq_s32(v, vmaxq_s32(shift, vdupq_n_s32(0)));
         shift = vminq_s32(shift, vdupq_n_s32(0));
     }
     v = vqrdmulhq_s32(v, multiplier);
-    if (l->rounding == CG_MVE_TWICE_RIGHT) {
+    if (rounding == CG_MVE_TWICE_RIGHT) {
         v = vaddq_s32(v, vshrq_n_s32(v, 31));
-    } else if (l->rounding == CG_MVE_TWICE) {
+    } else if (rounding == CG_MVE_TWICE) {
         v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, shift), 31));
     }
     return vrshlq_s32(v, shift);
+}
+
+/* Codes of up to four channels, `left` of which are left. */
+CG_KERNEL void cg_mve_put_4(const cg_mve_layer *l, int32x4_t sums, const int32_t *scales, int8_t *out,
+                            int32_t left)
+{
+    int32x4_t v = vqaddq_n_s32(cg_mve_rounded(l, sums, scales), l->output_offset);
+    v = vminq_s32(vmaxq_s32(v, vdupq_n_s32(l->act_min)), vdupq_n_s32(l->act_max));
+    vstrbq_p_s32(out, v, vctp32q((uint32_t)left));
 }
 
 /* Rounded sums plus the zero point, clamped, in the order a0 b0 a1 b1 ... */

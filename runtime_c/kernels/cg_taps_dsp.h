@@ -49,16 +49,24 @@ CG_KERNEL void cg_taps_quad(int8_t *out, const int8_t *const *p, int32_t c, int3
 
 #ifdef CG_DSP_ASM
 
+#ifdef CG_OPTIMIZE_SIZE
+#define CG_TAPS_TURNS "1"
+#define CG_TAPS_TURNS_MASK "0"
+#else
+#define CG_TAPS_TURNS "4"
+#define CG_TAPS_TURNS_MASK "3"
+#endif
+
 /* The loop over quads of channels: r12 walks the stream, r2 the taps, r3 is the channel, r4-r7 are the
  * sums. Stack: 0 taps, 4 where in the unrolled loop to start, 8 end of the stream, 12 out, 52 end of
  * the taps, 56 the first channel. */
 #define CG_TAPS_BODY(CODE)                                                                          \
     ".syntax unified\n .p2align 2\n push {r4-r11, lr}\n push {r0-r3}\n mov r12, r1\n"              \
     "ldr r4, [sp, #52]\n add r5, r0, r4, lsl #3\n str r5, [sp, #52]\n"                              \
-    "rsb r4, r4, #0\n and r4, r4, #3\n movs r5, #56\n mul r4, r4, r5\n"                             \
+    "rsb r4, r4, #0\n and r4, r4, #" CG_TAPS_TURNS_MASK "\n movs r5, #56\n mul r4, r4, r5\n"                             \
     "adr.w r5, 2f\n add r4, r4, r5\n orr r4, r4, #1\n str r4, [sp, #4]\n ldr r3, [sp, #56]\n"           \
     "1: ldr r2, [sp]\n ldm r12!, {r4-r7}\n ldr.w pc, [sp, #4]\n"                                    \
-    "2: .rept 4\n"                                                                                  \
+    "2: .rept " CG_TAPS_TURNS "\n"                                                                                  \
     "ldrd r0, r1, [r2], #8\n ldr.w r0, [r0, r3]\n ldr.w r1, [r1, r3]\n ldm r12!, {r8-r11}\n"       \
     "pkhbt lr, r0, r1, lsl #16\n pkhtb r1, r1, r0, asr #16\n"                                       \
     "sxtb16 r0, lr\n smlad r4, r0, r8, r4\n sxtb16 lr, lr, ror #8\n smlad r5, lr, r9, r5\n"         \
@@ -75,12 +83,14 @@ CG_KERNEL void cg_taps_quad(int8_t *out, const int8_t *const *p, int32_t c, int3
     "ldm r12!, {r8-r10}\n smmulr " A ", " A ", r8\n add " A ", " A ", " A ", asr #31\n"             \
     "add " A ", r9\n asr " A ", r10\n ssat " A ", #8, " A "\n strb " A ", [lr, #" I "]\n"
 
+#ifndef CG_OPTIMIZE_SIZE
 CG_ASM void cg_taps_relu_asm(const int8_t *const *p CG_IN, const int32_t *stream CG_IN,
                              const int32_t *end CG_IN, int8_t *out CG_IN, int32_t pairs CG_IN,
                              int32_t c0 CG_IN)
 {
     __asm__(CG_TAPS_BODY(CG_TAPS_RELU));
 }
+#endif
 
 CG_ASM void cg_taps_signed_asm(const int8_t *const *p CG_IN, const int32_t *stream CG_IN,
                                const int32_t *end CG_IN, int8_t *out CG_IN, int32_t pairs CG_IN,
@@ -100,11 +110,15 @@ CG_KERNEL void cg_taps(int8_t *out, const int8_t *const *p, int32_t c0, int32_t 
     const int32_t *first = a->stream + (ptrdiff_t)(c0 >> 2) * words;
     const int32_t *end = a->stream + (ptrdiff_t)(c1 >> 2) * words;
     if (first != end) {
+#ifdef CG_OPTIMIZE_SIZE
+        cg_taps_signed_asm(p, first, end, out, a->pairs, c0);
+#else
         if (a->is_signed != 0) {
             cg_taps_signed_asm(p, first, end, out, a->pairs, c0);
         } else {
             cg_taps_relu_asm(p, first, end, out, a->pairs, c0);
         }
+#endif
         c = c1 & ~3;
     }
 #endif

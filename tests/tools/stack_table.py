@@ -7,6 +7,9 @@ as the layers of the demo model and of the models given call it, which lets cons
 worst of all counts, at -Os, -O2 and -O3 (on a PC: -O2), for each core of the shipped boards whose
 gcc is installed. Figures of other cores and of kernels that are gone are dropped. With --new, the
 figures of kernels that are in the table stay as they are, which is quick.
+
+Kernels written for a core's instructions have a second entry, NAME/size: what they need as
+--optimize size compiles them, with arguments that are not known.
 """
 
 import json
@@ -23,6 +26,7 @@ import click
 
 from codegen.board_schema import Board
 from codegen.boards import list_boards
+from codegen.emit.stack import FOR_SIZE
 from codegen.errors import CodegenError, ToolError
 from codegen.importer import load_model
 from codegen.pipeline import Build, build
@@ -37,6 +41,9 @@ _KERNEL = re.compile(
     r"\bvoid (?P<name>cg_\w+)\("
     r"(?P<parameters>const cg_(?:\w+_args|src) \*[^()]*\bconst cg_range \*[^()]*)\)\s*\{"
 )
+
+_FAMILY = re.compile(r"_(dsp|mve)(_|$)")
+"""In the names of kernels that --optimize size compiles in another way."""
 
 Figures = dict[str, int]
 """Kernel -> bytes."""
@@ -95,9 +102,25 @@ def kernels() -> dict[str, str]:
     return {m["name"]: " ".join(m["parameters"].split()) for m in _KERNEL.finditer(text)}
 
 
-def probe_figures(target: Target, level: str, found: Mapping[str, str]) -> Figures:
-    """Kernels called with unknown arguments, without the callers of a layer."""
-    lines = include_lines()
+def entries(found: Mapping[str, str]) -> dict[str, str]:
+    """The entries of the table -> parameters: every kernel, and a family's for size."""
+    small = {f"{name}{FOR_SIZE}": text for name, text in found.items() if _FAMILY.search(name)}
+    return {**found, **small}
+
+
+def probe_figures(target: Target, level: str, wanted: Mapping[str, str]) -> Figures:
+    """Entries called with unknown arguments, without the callers of a layer."""
+    plain = {name: text for name, text in wanted.items() if not name.endswith(FOR_SIZE)}
+    small = {
+        name.removesuffix(FOR_SIZE): text for name, text in wanted.items() if name not in plain
+    }
+    figures = _probed(target, level, plain, include_lines())
+    probed = _probed(target, level, small, ["#define CG_OPTIMIZE_SIZE", *include_lines()])
+    return {**figures, **{f"{name}{FOR_SIZE}": nbytes for name, nbytes in probed.items()}}
+
+
+def _probed(target: Target, level: str, found: Mapping[str, str], lines: list[str]) -> Figures:
+    """Kernels called with unknown arguments, behind `lines` of C."""
     for kernel, parameters in found.items():
         arguments = ", ".join(re.findall(r"(\w+)(?:,|$)", parameters))
         lines += [f"void probe_{kernel}({parameters});", f"void probe_{kernel}({parameters})"]
@@ -164,7 +187,7 @@ def main(models: tuple[Path, ...], new: bool) -> None:
 def write_table(models: Sequence[Path], new: bool) -> None:
     """Measure, write the table and say what the worst kernel of each board is."""
     path = data_dir("runtime_c") / "kernels" / "stack.json"
-    found, known = kernels(), json.loads(path.read_text()) if new else {}
+    found, known = entries(kernels()), json.loads(path.read_text()) if new else {}
     table: dict[str, Figures] = {kernel: known.get(kernel, {}) for kernel in found}
     wanted = {kernel: found[kernel] for kernel in found if kernel not in known}
     for target in targets():
