@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.ops.base import Call
 from codegen.plan import Affine, KernelStep, Plan, View, kernel_steps
 from codegen.target import Optimize
 

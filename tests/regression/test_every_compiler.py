@@ -6,6 +6,8 @@ Code that worked with one compiler crashed or gave equal scores with another, or
 from __future__ import annotations
 
 import shutil
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from codegen.boards import load_board
 from codegen.importer import parse_model
 from codegen.pipeline import Build, BuildOptions, build
+from codegen.plan import PlanOptions
 from codegen.verify.emulator import build_emulator_program, emulator_target
 from codegen.verify.program import build_host_program
 from codegen.verify.session import sources_of
@@ -26,6 +29,10 @@ from tests.zoo import zoo
 MODELS = {"zoo": zoo, "inverted": inverted_residual, "skips": long_skips}
 SETS = 2
 
+SANITIZE = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+M32 = "-m32 -msse2 -mfpmath=sse"
+"""The x87 unit rounds floats in another way."""
+
 HOST = [
     ("gcc", "-O0 -funsigned-char"),
     ("gcc", "-Os -fno-strict-aliasing"),
@@ -36,6 +43,12 @@ HOST = [
     ("clang", "-O3 -fstrict-aliasing"),
     ("clang", "-O1 -fsanitize=address,undefined,integer-divide-by-zero -fno-sanitize-recover=all"),
 ]
+OTHER_KERNELS = [
+    ("gcc", f"{M32} -O2", PlanOptions()),
+    ("gcc", f"{M32} -Os -funsigned-char", PlanOptions(kernels="dsp", optimize="size")),
+    ("gcc", "-O3", PlanOptions(kernels="dsp")),
+    ("clang", SANITIZE, PlanOptions(kernels="mve", optimize="size")),
+]
 EMULATED = {
     "mps2-an386": ("arm-none-eabi-gcc", "qemu-system-arm"),
     "mps3-an547": ("arm-none-eabi-gcc", "qemu-system-arm"),
@@ -43,13 +56,14 @@ EMULATED = {
 }
 
 
-def builds(board: str) -> list[Build]:
+def builds(board: str, plan: PlanOptions = PlanOptions()) -> list[Build]:  # noqa: B008
     return [
-        build(parse_model(make()), name, load_board(board), BuildOptions(name=name))
+        build(parse_model(make()), name, load_board(board), BuildOptions(name=name, plan=plan))
         for name, make in MODELS.items()
     ]
 
 
+@cache
 def cases() -> list[tuple[int, list[bytes], list[bytes]]]:
     """(model, inputs, outputs as the interpreter gives them), random and edge values."""
     rng = np.random.default_rng(5)
@@ -66,14 +80,38 @@ def test_host(compiler: str, flags: str, tmp_path: Path, monkeypatch: pytest.Mon
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     monkeypatch.setenv("CC", compiler)
-    sources = [sources_of(built) for built in builds("host")]
-    with build_host_program(sources, tmp_path, flags=flags.split()) as program:
+    require_equal_on_host(PlanOptions(), flags, tmp_path)
+
+
+@pytest.mark.parametrize(("compiler", "flags", "plan"), OTHER_KERNELS)
+def test_other_kernels_and_words_on_the_host(
+    compiler: str, flags: str, plan: PlanOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The C of kernels for other cores, and pointers of 32 bits."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    if M32 in flags and not compiles(compiler, "-m32", tmp_path):
+        pytest.skip("gcc-multilib is not installed")
+    monkeypatch.setenv("CC", compiler)
+    require_equal_on_host(plan, flags, tmp_path)
+
+
+def compiles(compiler: str, flag: str, workdir: Path) -> bool:
+    """Whether the compiler makes programs with this flag."""
+    command = [compiler, flag, "-x", "c", "-", "-o", str(workdir / "empty")]
+    text = "#include <stdio.h>\nint main(void) { return 0; }\n"
+    return subprocess.run(command, input=text.encode(), capture_output=True).returncode == 0
+
+
+def require_equal_on_host(plan: PlanOptions, flags: str, workdir: Path) -> None:
+    sources = [sources_of(built) for built in builds("host", plan)]
+    with build_host_program(sources, workdir, flags=flags.split()) as program:
         for model, inputs, wanted in cases():
             assert list(program.run(model, inputs).outputs) == wanted
 
 
 @pytest.mark.emulator
-@pytest.mark.parametrize("level", ["-Os", "-O3 -funsigned-char"])
+@pytest.mark.parametrize("level", ["-Os", "-O3 -funsigned-char", "-Os for size"])
 @pytest.mark.parametrize("board", EMULATED)
 def test_emulated(board: str, level: str, tmp_path: Path) -> None:
     for tool in EMULATED[board]:
@@ -81,7 +119,9 @@ def test_emulated(board: str, level: str, tmp_path: Path) -> None:
             pytest.skip(f"{tool} is not installed")
     target = emulator_target(load_board(board))
     assert target is not None
-    sources = [sources_of(built) for built in builds(board)]
-    program = build_emulator_program(sources, target, tmp_path, flags=level.split())
+    plan = PlanOptions(optimize="size" if "for size" in level else "speed")
+    sources = [sources_of(built) for built in builds(board, plan)]
+    flags = level.removesuffix(" for size").split()
+    program = build_emulator_program(sources, target, tmp_path, flags=flags)
     results = program.run([Request(model, tuple(inputs)) for model, inputs, _ in cases()])
     assert [list(r.outputs) for r in results] == [wanted for _, _, wanted in cases()]
