@@ -88,6 +88,9 @@ def _wide(chain: _Chain, x: int) -> int:
     for kind in ("LOGISTIC", "TANH"):
         y = chain.op(kind, [y], result(2.0**-15))
     y = chain.op("SOFTMAX", [y], result(2.0**-15), beta=1.0)
+    lengths = chain.constant([4, 1, 3, 2, 4, 4, 1, 2])
+    turned = {"seq_dim": 1, "batch_dim": 2}
+    y = chain.op("REVERSE_SEQUENCE", [y, lengths], result(2.0**-15), **turned)
     return chain.op("QUANTIZE", [y], chain.result(shape))
 
 
@@ -313,8 +316,6 @@ def _indices(chain: _Chain, x: int) -> int:
     chain.op("RANGE", [chain.constant(v) for v in (0, 4, 1)], numbers)
     y = chain.op("GATHER", [x, numbers], chain.result(shape), axis=1)
     y = chain.op("GATHER_ND", [y, first], chain.result(shape))
-    lengths = chain.constant([4, 1, 3, 2, 4, 4, 1, 2])
-    y = chain.op("REVERSE_SEQUENCE", [y, lengths], chain.result(shape), seq_dim=1, batch_dim=2)
     y = chain.op("SCATTER_ND", [first, y, sizes], chain.result(shape))
     row = chain.result((1, 1, 8, 6))
     value = builder.tensor((), "int8", 0.05, -3, data=9)
