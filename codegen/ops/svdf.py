@@ -14,7 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.graph import DType, Tensor
-from codegen.ops.base import Access, Call, Lowered, OpContext, OpSpec, Param, table, weights
+from codegen.ops.base import (
+    Access,
+    Alias,
+    Call,
+    Lowered,
+    OpContext,
+    OpSpec,
+    Param,
+    all_rows,
+    table,
+    weights,
+)
 from codegen.ops.float32 import float_bias, float_clamp_params
 from codegen.ops.requantize import (
     bias_table,
@@ -27,6 +38,21 @@ from codegen.ops.requantize import (
 _BIAS, _STATE = 3, 4
 
 Params = tuple[tuple[str, Param], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """The two kernels for the types of data and weights, their constants, and bytes of scratch.
+
+    The first makes the new state, in the place of the old one where that is possible; the second
+    makes the units of it.
+    """
+
+    kernels: tuple[str, str]
+    header: str
+    keep: Params
+    sum: Params
+    scratch: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,34 +75,33 @@ class _Svdf:
 def lower(context: OpContext) -> Lowered:
     """Shapes: x[batch, inputs] -> y[batch, units], and the new state[batch, filters * memory]."""
     svdf = _operands(context)
-    x, state = svdf.x, svdf.state
-    context.require_type(x, DType.FLOAT32, DType.INT8)
-    kernel, params, scratch = _form(context, svdf)
-    (batch, inputs), memory = x.shape, svdf.time.shape[1]
-    call = Call(
-        kernel=kernel,
-        header="cg_svdf_s8.h" if kernel == "cg_svdf_s8" else "cg_svdf_f32.h",
-        args=f"{kernel}_args",
-        params=(
-            ("inputs", inputs),
-            ("units", svdf.units),
-            ("rank", svdf.rank),
-            ("memory", memory),
-            *params,
-        ),
+    context.require_type(svdf.x, DType.FLOAT32, DType.INT8)
+    form = (_int8_form if svdf.x.dtype is DType.INT8 else _float_form)(context, svdf)
+    (batch, inputs), (filters, memory) = svdf.x.shape, svdf.time.shape
+    after = context.output(1)
+    keep = Call(
+        kernel=form.kernels[0],
+        header=form.header,
+        args=f"{form.kernels[0]}_args",
+        params=(("inputs", inputs), ("filters", filters), ("memory", memory), *form.keep),
         inputs=(
-            Access(x.index, (1, 1, batch, inputs)),
-            Access(state.index, (1, 1, 1, state.elements), dense=True),
+            Access(svdf.x.index, (1, 1, batch, inputs), rows=all_rows(1)),
+            Access(svdf.state.index, (1, 1, 1, after.elements), alias=Alias.ELEMENT, dense=True),
         ),
-        outputs=(
-            Access(svdf.y.index, (1, 1, batch, svdf.units)),
-            Access(context.output(1).index, (1, 1, 1, state.elements), dense=True, whole=True),
-        ),
-        scratch=scratch,
+        outputs=(Access(after.index, (1, 1, 1, after.elements), dense=True),),
+        scratch=form.scratch,
+    )
+    add = Call(
+        kernel=form.kernels[1],
+        header=form.header,
+        args=f"{form.kernels[1]}_args",
+        params=(("units", svdf.units), ("rank", svdf.rank), ("memory", memory), *form.sum),
+        inputs=(Access(after.index, (1, 1, 1, after.elements), rows=all_rows(1), dense=True),),
+        outputs=(Access(svdf.y.index, (1, 1, batch, svdf.units)),),
     )
     summary = f"{inputs} to {svdf.units} rank {svdf.rank} memory {memory}"
     macs = batch * (svdf.features.elements + svdf.time.elements)
-    return Lowered(calls=(call,), summary=summary, macs=macs)
+    return Lowered(calls=(keep, add), summary=summary, macs=macs)
 
 
 def _operands(context: OpContext) -> _Svdf:
@@ -103,29 +128,30 @@ def _operands(context: OpContext) -> _Svdf:
     return svdf
 
 
-def _form(context: OpContext, svdf: _Svdf) -> tuple[str, Params, int]:
-    """The kernel, its constants and its scratch for the types of data and weights."""
-    if svdf.x.dtype is DType.INT8:
-        return "cg_svdf_s8", _int8_params(context, svdf), 0
+def _float_form(context: OpContext, svdf: _Svdf) -> _Form:
+    """float32 data with weights of float32, or of int8 (hybrid)."""
     context.require_type(svdf.features, DType.FLOAT32, DType.INT8)
     context.require_type(svdf.time, svdf.features.dtype)
     for tensor in (svdf.state, svdf.y):
         context.require_type(tensor, DType.FLOAT32)
-    bias = float_bias(context, svdf.bias, svdf.units)
+    hybrid = svdf.features.dtype is DType.INT8
     time = weights(context.require_constant(svdf.time))
-    if svdf.features.dtype is DType.FLOAT32:
-        features = weights(context.require_constant(svdf.features))
-        params: Params = (("features", features), ("time", time), ("bias", bias))
-        return "cg_svdf_f32", (*float_clamp_params(context), *params), 0
-    params = (
-        ("asymmetric", int(bool(context.option("asymmetric_quantize_inputs")))),
-        ("features", weights(context.require_constant(svdf.features))),
-        ("features_scale", _scale(context, svdf.features)),
-        ("time", time),
-        ("time_scale", _scale(context, svdf.time)),
-        ("bias", bias),
+    add: Params = (
+        *float_clamp_params(context),
+        ("time_f32", None if hybrid else time),
+        ("time_s8", time if hybrid else None),
+        ("time_scale", _scale(context, svdf.time) if hybrid else 1.0),
+        ("bias", float_bias(context, svdf.bias, svdf.units)),
     )
-    return "cg_svdf_hybrid", (*float_clamp_params(context), *params), svdf.x.shape[1]
+    keep: Params = (("features", weights(context.require_constant(svdf.features))),)
+    if not hybrid:
+        return _Form(("cg_svdf_keep_f32", "cg_svdf_sum_f32"), "cg_svdf_f32.h", keep, add)
+    keep += (
+        ("asymmetric", int(bool(context.option("asymmetric_quantize_inputs")))),
+        ("scale", _scale(context, svdf.features)),
+    )
+    kernels = ("cg_svdf_keep_hybrid", "cg_svdf_sum_f32")
+    return _Form(kernels, "cg_svdf_f32.h", keep, add, scratch=svdf.x.shape[1])
 
 
 def _scale(context: OpContext, matrix: Tensor) -> float:
@@ -136,7 +162,8 @@ def _scale(context: OpContext, matrix: Tensor) -> float:
     return quant.scale
 
 
-def _int8_params(context: OpContext, svdf: _Svdf) -> Params:
+def _int8_form(context: OpContext, svdf: _Svdf) -> _Form:
+    """int8 data and features; state and weights over time are both int16 or both int8."""
     context.require_type(svdf.features, DType.INT8)
     context.require_type(svdf.state, DType.INT16, DType.INT8)
     context.require_type(svdf.time, svdf.state.dtype)
@@ -152,11 +179,15 @@ def _int8_params(context: OpContext, svdf: _Svdf) -> Params:
     time = weights(context.require_constant(svdf.time))
     inner = factor(context, x.scale * _scale(context, svdf.features) / state.scale)
     outer = factor(context, state.scale * _scale(context, svdf.time) / y.scale)
-    return (
+    keep: Params = (
         ("features", weights(features)),
-        ("features_bias", table(folded_bias(features, None, x.zero_point))),
-        ("features_multiplier", inner[0]),
-        ("features_shift", inner[1]),
+        ("bias", table(folded_bias(features, None, x.zero_point))),
+        ("multiplier", inner[0]),
+        ("shift", inner[1]),
+        ("is_narrow", int(narrow)),
+        ("zero_point", state.zero_point),
+    )
+    add: Params = (
         ("time_s16", None if narrow else time),
         ("time_s8", time if narrow else None),
         ("state_zero_point", state.zero_point),
@@ -165,6 +196,7 @@ def _int8_params(context: OpContext, svdf: _Svdf) -> Params:
         ("shift", outer[1]),
         ("output_zero_point", y.zero_point),
     )
+    return _Form(("cg_svdf_keep_s8", "cg_svdf_sum_s8"), "cg_svdf_s8.h", keep, add)
 
 
 SPEC = OpSpec(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from codegen.graph import Graph, Node, Tensor
 from codegen.layout import Layout, covered, dense_layout
-from codegen.ops.base import Alias, Box, Call, Lowered, nhwc
+from codegen.ops.base import Access, Alias, Box, Call, Lowered, nhwc
 from codegen.ops.copy import is_copy
 from codegen.plan import PlanOptions
 from codegen.planner.sharing import Group, Host, Sharing
@@ -131,25 +131,44 @@ def _try_view(sharing: Sharing, node: Node) -> None:
 
 
 def _try_in_place(sharing: Sharing, node: Node) -> None:
-    """Let an element-wise output overwrite an input that nobody reads afterwards."""
+    """Let what a call alone writes overwrite an input, element by element, that nobody reads later.
+
+    Of several calls only the first may, and only over state: no other call may read the input.
+    """
     calls = sharing.lowered[node.index].calls
-    if len(calls) != 1 or len(node.outputs) != 1 or calls[0].scratch:
+    if not calls or len(calls[0].outputs) != 1 or calls[0].scratch:
         return
-    tensors, (result,) = sharing.graph.tensors, node.outputs
-    if sharing.callers(result):
+    output = calls[0].outputs[0]
+    alone = len(calls) == 1
+    if not alone and any(a.tensor == output.tensor for c in calls[1:] for a in c.outputs):
         return
     for access in calls[0].inputs:
-        source = access.tensor
-        if source not in sharing.born or sharing.callers(sharing.root(source)):
-            continue
         if (
-            access.alias is Alias.ELEMENT
-            and tensors[source].dtype.size == tensors[result].dtype.size
-            and access.map == calls[0].outputs[0].map
-            and _overwrites(sharing, node, result, source)
+            _fits_over(sharing, access, output)
+            and (alone or _is_own_state(sharing, calls, access))
+            and _overwrites(sharing, node, output.tensor, access.tensor)
         ):
             sharing.in_place.add(node.index)
             return
+
+
+def _fits_over(sharing: Sharing, access: Access, output: Access) -> bool:
+    """Whether the output may lie over the input, element over element, in the planner's memory."""
+    tensors, source = sharing.graph.tensors, access.tensor
+    return (
+        access.alias is Alias.ELEMENT
+        and source in sharing.born
+        and not sharing.callers(output.tensor)
+        and not sharing.callers(sharing.root(source))
+        and tensors[source].dtype.size == tensors[output.tensor].dtype.size
+        and access.map == output.map
+    )
+
+
+def _is_own_state(sharing: Sharing, calls: Sequence[Call], access: Access) -> bool:
+    """Whether the input is state that the first of the calls alone reads."""
+    others = (a.tensor for call in calls[1:] for a in call.sources)
+    return sharing.is_state(access.tensor) and access.tensor not in others
 
 
 def _overwrites(sharing: Sharing, node: Node, result: int, source: int) -> bool:
@@ -279,7 +298,8 @@ def _writes(sharing: Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]
             continue
         node = sharing.order[sharing.born[t]]
         kept = any(t == state.end for state in sharing.graph.states)
-        over = sharing.hosts[t].tensor if kept or node.index in sharing.in_place else None
+        placed = t in sharing.hosts and (kept or node.index in sharing.in_place)
+        over = sharing.hosts[t].tensor if placed else None
         for k, call in enumerate(sharing.lowered[node.index].calls):
             if (node.index, k) in sharing.dropped:
                 continue

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * SVDF of int8 data: every filter keeps its last results, as int16 or int8, and weighs them over time;
- * units are sums of filters. The zero point of the data is part of `features_bias`.
+ * units are sums of filters. The zero point of the data is part of the filters' biases.
  */
 #ifndef CG_SVDF_S8_H
 #define CG_SVDF_S8_H
@@ -10,88 +10,107 @@
 #include "cg_fixed_point.h"
 
 typedef struct {
-    int32_t inputs, units;
-    int32_t rank;                     /* filters per unit */
+    int32_t inputs, filters;
     int32_t memory;                   /* results that a filter keeps */
     const int8_t *features;           /* [filter][input] */
-    const int32_t *features_bias;     /* one per filter */
-    int32_t features_multiplier, features_shift;
+    const int32_t *bias;              /* one per filter */
+    int32_t multiplier, shift;
+    int32_t is_narrow;                /* 1: results are int8, 0: int16 */
+    int32_t zero_point;               /* of int8 results */
+} cg_svdf_keep_s8_args;
+
+typedef struct {
+    int32_t units;
+    int32_t rank;                     /* filters per unit */
+    int32_t memory;
     const int16_t *time_s16;          /* [filter][result], the oldest first; null: int8 results */
     const int8_t *time_s8;            /* null: int16 results */
     int32_t state_zero_point;         /* of int8 results */
     const int32_t *bias;              /* one per unit; null: none */
     int32_t multiplier, shift, output_zero_point;
-} cg_svdf_s8_args;
+} cg_svdf_sum_s8_args;
 
-CG_KERNEL int32_t cg_svdf_feature_s8(const int8_t *w, const int8_t *x, int32_t count, int32_t bias)
+/* The new result of a filter. */
+CG_KERNEL int32_t cg_svdf_feature_s8(const cg_svdf_keep_s8_args *a, int32_t filter, const int8_t *x)
 {
-    int32_t sum = bias;
-    for (int32_t i = 0; i < count; i++) {
+    const int8_t *w = a->features + (ptrdiff_t)filter * a->inputs;
+    int32_t sum = a->bias[filter];
+    for (int32_t i = 0; i < a->inputs; i++) {
         sum += w[i] * x[i];
+    }
+    return cg_requantize_twice(sum, a->multiplier, a->shift);
+}
+
+CG_KERNEL void cg_svdf_push_s16(const cg_s16 *before, cg_s16 *after, int32_t memory, int32_t result)
+{
+    for (int32_t i = 1; i < memory; i++) {
+        after[i - 1] = before[i];
+    }
+    after[memory - 1] = (cg_s16)cg_clamp(result, INT16_MIN, INT16_MAX);
+}
+
+/* A new result is limited before its zero point is added, and wraps then. */
+CG_KERNEL void cg_svdf_push_s8(const int8_t *before, int8_t *after, int32_t memory, int32_t result,
+                               int32_t zero_point)
+{
+    for (int32_t i = 1; i < memory; i++) {
+        after[i - 1] = before[i];
+    }
+    after[memory - 1] = (int8_t)(uint8_t)(cg_clamp(result, -128, 127) + zero_point);
+}
+
+/* x0: the data, x1: the results of all filters; y: these less the oldest, with the new ones. */
+CG_KERNEL void cg_svdf_keep_s8(const cg_svdf_keep_s8_args *a, const cg_src *x0, const cg_src *x1,
+                               const cg_dst *y, const cg_range *r)
+{
+    const void *before = cg_at(x1, 0, 0);
+    void *after = cg_put(y, 0, 0);
+    for (int32_t first = r->c0, b = 0; first < r->c1; b++) {
+        const int8_t *x = (const int8_t *)cg_at(x0, 0, b);
+        for (int32_t f = 0; f < a->filters; f++, first += a->memory) {
+            const int32_t result = cg_svdf_feature_s8(a, f, x);
+            if (a->is_narrow != 0) {
+                cg_svdf_push_s8((const int8_t *)before + first, (int8_t *)after + first, a->memory,
+                                result, a->zero_point);
+            } else {
+                cg_svdf_push_s16((const cg_s16 *)before + first, (cg_s16 *)after + first, a->memory,
+                                 result);
+            }
+        }
+    }
+}
+
+/* Results weighed over time. Sums wrap, as those of the reference do. */
+CG_KERNEL int32_t cg_svdf_weighed_s8(const cg_svdf_sum_s8_args *a, ptrdiff_t filter,
+                                     const void *results, ptrdiff_t first)
+{
+    int32_t sum = 0;
+    for (ptrdiff_t i = 0; i < a->memory; i++) {
+        const ptrdiff_t t = filter * a->memory + i, k = first + i;
+        const int32_t product =
+            a->time_s8 != NULL
+                ? a->time_s8[t] * (((const int8_t *)results)[k] - a->state_zero_point)
+                : a->time_s16[t] * ((const cg_s16 *)results)[k];
+        sum = cg_add32(sum, product);
     }
     return sum;
 }
 
-/* The results of one filter with a new one, weighed. Sums wrap, as those of the reference do. */
-CG_KERNEL int32_t cg_svdf_time_s16(const int16_t *t, const cg_s16 *before, cg_s16 *after,
-                                   int32_t memory, int32_t result)
+/* x: the results of all filters, the new ones included; y: the units. */
+CG_KERNEL void cg_svdf_sum_s8(const cg_svdf_sum_s8_args *a, const cg_src *x, const cg_dst *y,
+                              const cg_range *r)
 {
-    int32_t sum = 0;
-    for (int32_t i = 1; i < memory; i++) {
-        after[i - 1] = before[i];
-        sum = cg_add32(sum, t[i - 1] * after[i - 1]);
-    }
-    after[memory - 1] = (cg_s16)cg_clamp(result, INT16_MIN, INT16_MAX);
-    return cg_add32(sum, t[memory - 1] * after[memory - 1]);
-}
-
-/* The same with int8 results. A new one is limited before its zero point is added, and wraps then. */
-CG_KERNEL int32_t cg_svdf_time_s8(const int8_t *t, const int8_t *before, int8_t *after,
-                                  int32_t memory, int32_t result, int32_t zero_point)
-{
-    int32_t sum = 0;
-    for (int32_t i = 1; i < memory; i++) {
-        after[i - 1] = before[i];
-        sum += t[i - 1] * (after[i - 1] - zero_point);
-    }
-    after[memory - 1] = (int8_t)(uint8_t)(cg_clamp(result, -128, 127) + zero_point);
-    return sum + t[memory - 1] * (after[memory - 1] - zero_point);
-}
-
-/* A unit: the sum of its filters, whose states lie at `before` and `after`. */
-CG_KERNEL int8_t cg_svdf_unit_s8(const cg_svdf_s8_args *a, int32_t unit, const int8_t *x,
-                                 const void *before, void *after, ptrdiff_t first)
-{
-    int32_t sum = a->bias != NULL ? a->bias[unit] : 0;
-    for (int32_t f = unit * a->rank; f < (unit + 1) * a->rank; f++) {
-        const ptrdiff_t row = (ptrdiff_t)f * a->memory, at = first + row;
-        const int32_t v = cg_svdf_feature_s8(a->features + (ptrdiff_t)f * a->inputs, x, a->inputs,
-                                             a->features_bias[f]);
-        const int32_t result = cg_requantize_twice(v, a->features_multiplier, a->features_shift);
-        const int32_t weighed =
-            a->time_s8 != NULL
-                ? cg_svdf_time_s8(a->time_s8 + row, (const int8_t *)before + at,
-                                  (int8_t *)after + at, a->memory, result, a->state_zero_point)
-                : cg_svdf_time_s16(a->time_s16 + row, (const cg_s16 *)before + at,
-                                   (cg_s16 *)after + at, a->memory, result);
-        sum = cg_add32(sum, weighed);
-    }
-    const int32_t code = cg_requantize_twice(sum, a->multiplier, a->shift) + a->output_zero_point;
-    return (int8_t)cg_clamp(code, -128, 127);
-}
-
-/* x0: the data, x1: the results before; y0: the units, y1: the results with the new ones. */
-CG_KERNEL void cg_svdf_s8(const cg_svdf_s8_args *a, const cg_src *x0, const cg_src *x1,
-                          const cg_dst *y0, const cg_dst *y1, const cg_range *r)
-{
-    const void *before = cg_at(x1, 0, 0);
-    void *after = cg_put(y1, 0, 0);
+    const void *results = cg_at(x, 0, 0);
     for (int32_t b = r->x0; b < r->x1; b++) {
-        const int8_t *x = (const int8_t *)cg_at(x0, 0, b);
-        int8_t *y = (int8_t *)cg_put(y0, 0, b);
-        const ptrdiff_t first = (ptrdiff_t)b * a->units * a->rank * a->memory;
-        for (int32_t u = 0; u < a->units; u++) {
-            y[u] = cg_svdf_unit_s8(a, u, x, before, after, first);
+        int8_t *out = (int8_t *)cg_put(y, 0, b);
+        for (int32_t u = r->c0; u < r->c1; u++) {
+            int32_t sum = a->bias != NULL ? a->bias[u] : 0;
+            for (int32_t f = u * a->rank; f < (u + 1) * a->rank; f++) {
+                const ptrdiff_t first = ((ptrdiff_t)b * a->units * a->rank + f) * a->memory;
+                sum = cg_add32(sum, cg_svdf_weighed_s8(a, f, results, first));
+            }
+            const int32_t code = cg_requantize_twice(sum, a->multiplier, a->shift);
+            out[u] = (int8_t)cg_clamp(code + a->output_zero_point, -128, 127);
         }
     }
 }
