@@ -167,3 +167,14 @@ def test_refusals(layer: Layer, words: str, rng: np.random.Generator) -> None:
     with pytest.raises(CodegenError, match=words) as caught:
         build(parse_model(svdf_model(layer, rng)), "case", load_board("host"))
     assert str(caught.value).startswith("operator 0 ") and "\n" not in str(caught.value)
+
+
+def test_a_new_state_takes_the_place_of_the_old_one(rng: np.random.Generator) -> None:
+    """The filters keep 5 * 3 * 40 results of 2 bytes, none of which the arena holds."""
+    layer = Layer(units=5, rank=3, memory=40)
+    plan = build(parse_model(svdf_model(layer, rng)), "case", load_board("host")).plan
+    assert [layer.note for layer in plan.layers] == [
+        "in place",
+        "no code: its bytes lie where they are needed",
+    ]
+    assert sum(plan.state_bytes.values()) >= 1200 > 100 > plan.total_arena
