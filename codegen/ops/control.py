@@ -66,6 +66,24 @@ def require_subgraphs(context: OpContext, *, operands: int, results: int) -> Non
         raise context.invalid("its subgraphs do not take what it gives them")
     if len(node.subgraphs[1].outputs) != results:
         raise context.invalid("its subgraphs do not give what it yields")
+    _require_stateless(context)
+
+
+def _require_stateless(context: OpContext) -> None:
+    """No operator inside keeps variable tensors of its own; variables of a loop are inputs.
+
+    Raises:
+        Unsupported: naming the operator.
+    """
+    for subgraph in context.node.subgraphs:
+        for node in subgraph.nodes:
+            for t in node.inputs:
+                own = t >= 0 and context.graph.tensors[t].is_variable and t not in subgraph.inputs
+                if own:
+                    raise context.unsupported(
+                        f"{node.label} of subgraph {subgraph.name!r} keeps state of its own",
+                        "make that state a variable of the loop, or take the operator out of it",
+                    )
 
 
 def require_condition(context: OpContext, tensor: Tensor) -> None:

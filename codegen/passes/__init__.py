@@ -17,6 +17,7 @@ from codegen.passes.fold_constants import fold_constants
 from codegen.passes.fuse_list_writes import fuse_list_writes
 from codegen.passes.fuse_pad import fuse_pad
 from codegen.passes.inline_calls import inline_calls
+from codegen.passes.lift_state import lift_state
 from codegen.passes.link_state import link_state
 from codegen.passes.settle_control import settle_control
 
@@ -33,7 +34,7 @@ def link(model: Model) -> Graph:
         InvalidModel: for calls or variables that contradict themselves.
     """
     graph = embed_subgraphs(model, inline_calls(model, model.main))
-    graph = in_subgraphs(graph, fuse_list_writes)
+    graph = lift_state(in_subgraphs(graph, fuse_list_writes))
     return link_state(model, complete_shapes(in_subgraphs(graph, complete_shapes)))
 
 

@@ -34,13 +34,13 @@ def link_state(model: Model, graph: Graph) -> Graph:
         InvalidModel: for a variable without a value, or with several types.
     """
     graph = _with_variable_tensors(graph)
-    handles = _handles(graph)
+    handles = handles_in(graph)
     if not handles:
         return graph
     return _Linker(graph, handles, _initial_values(model)).linked()
 
 
-def _handles(graph: Graph) -> dict[int, Key]:
+def handles_in(graph: Graph) -> dict[int, Key]:
     """Resource tensor -> the variable that it stands for."""
     found = {}
     for node in graph.nodes:
@@ -79,7 +79,7 @@ def _assigned(graph: Graph, caller: Node) -> Iterator[tuple[Key, Tensor]]:
         Unsupported: if it does anything that cannot be done now.
     """
     graph = fold_constants(graph)
-    handles = _handles(graph)
+    handles = handles_in(graph)
     for node in graph.nodes:
         if node.op == "VAR_HANDLE":
             continue

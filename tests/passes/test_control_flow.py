@@ -257,3 +257,23 @@ def test_a_board_with_an_npu_leaves_all_of_it_to_the_cpu() -> None:
     assert {row.engine for row in engine_rows(parsed, board)} == {"CPU"}
     assert all("stay on the CPU" in row.reason for row in engine_rows(parsed, board))
     assert build(parsed, "net", board).plan.npu is None
+
+
+def test_state_that_an_operator_inside_keeps_is_refused() -> None:
+    def body(s: Scope, x: list[int]) -> Sequence[int]:
+        row = Kind((1, 4), "float32")
+        features = s.constant(1, Kind((3, 4), "float32"))
+        time = s.constant(1, Kind((3, 2), "float32"))
+        state = s.graph.tensor((1, 6), "float32", is_variable=True)
+        y = s.op(
+            "SVDF",
+            [x[1], features, time, -1, state],
+            Kind((1, 3), "float32"),
+            rank=1,
+            fused_activation_function="NONE",
+        )
+        pad = s.constant(0, Kind((1, 1), "float32"))
+        return [s.op("CONCATENATION", [y, pad], row, axis=1)]
+
+    line = refusal(counted([Kind((1, 4), "float32")], body))
+    assert "SVDF of subgraph 'body' keeps state of its own" in line
