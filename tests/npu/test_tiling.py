@@ -70,26 +70,6 @@ def test_search_agrees_with_brute_force(name: str, rng: np.random.Generator) -> 
     assert found.score == min(scores)
 
 
-def test_two_buffers_are_never_slower_than_one(rng: np.random.Generator) -> None:
-    """Over a sweep of scratchpads: the best of all ways against the best with single buffers."""
-    data = models(rng)["rows"]
-    gains = 0
-    for size in (2048, 3072, 4096, 6144):
-        net = net_of(data, board_with(size))
-        work = net.steps[0].work
-        found = best_alone(net, Tables(net, size))
-        assert work is not None and found is not None
-        single = [
-            judge(net, Schedule({0: o}, {}, {work.output: STORED}))
-            for o in tilings(net.board, work, ALONE, size).options
-            if 2 not in (o.inputs, o.weights, o.outputs)
-        ]
-        least = min(judged.total for judged in single)
-        assert found.total <= least
-        gains += found.total < least
-    assert gains >= 2
-
-
 def test_nothing_fits(rng: np.random.Generator) -> None:
     net = net_of(models(rng)["depth"], board_with(256))
     with pytest.raises(OverBudget, match=r"CONV_2D fits no tile .* needs .* bytes, available are"):
