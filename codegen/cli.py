@@ -335,7 +335,7 @@ def check_command(context: click.Context, /, path: Path) -> None:
     if not report.safe or report.bound_fault:
         context.exit(1)
     click.echo(
-        f"{path}: safe: {report.executions:,} kernel calls simulated, {report.bytes_read:,} bytes "
+        f"{path}: safe: {report.executions:,} steps simulated, {report.bytes_read:,} bytes "
         f"read and {report.bytes_written:,} written, none lost; the lower bound holds"
     )
 

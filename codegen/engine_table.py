@@ -96,3 +96,5 @@ def engine_lines(rows: tuple[EngineRow, ...], board: Board) -> Iterator[str]:
         mine = [row for row in rows if row.engine == engine]
         macs, moved = sum(r.macs for r in mine), sum(r.bytes_moved for r in mine)
         yield f"{engine}: {len(mine)} operators, {macs:,} MACs, {moved:,} bytes"
+    if board.npu is not None:
+        yield "bytes: constants, inputs and outputs, each once; codegen plan shows what a run moves"

@@ -457,7 +457,7 @@ def test_check_proves_the_plan_of_a_build(net: Path, out: Path) -> None:
     result = run("check", out / "plan.json")
     assert (result.exit_code, result.stderr) == (0, "")
     (line,) = result.stdout.splitlines()
-    assert line.startswith(f"{out / 'plan.json'}: safe: ") and "kernel calls simulated" in line
+    assert line.startswith(f"{out / 'plan.json'}: safe: ") and "steps simulated" in line
 
 
 def test_check_names_what_is_wrong(net: Path, out: Path, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ class LayerFigures:
 class Figures:
     """Totals of a run, and its layers.
 
-    `meeting` counts the cycles in which a transfer and a command are in one bank of the scratchpad.
+    `meeting` counts the cycles in which a transfer and a command are in one of the scratchpad's
+    `banks`.
     """
 
     total: int
@@ -61,6 +62,7 @@ class Figures:
     compulsory: int
     limit: int
     meeting: int
+    banks: int
     layers: tuple[LayerFigures, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -94,7 +96,8 @@ class Figures:
             f"{100 * self.exposed / max(1, self.total):.1f} % exposed; {self.moved:,} bytes moved, "
             f"{self.moved / max(1, self.compulsory):.3f} of the compulsory ones"
         )
-        yield f"{self.meeting:,} cycles with a transfer in a bank of the NPU's command"
+        if self.banks > 1:
+            yield f"{self.meeting:,} cycles with a transfer in a bank of the command under way"
 
 
 def figures(npu: NpuPlan, events: Sequence[Event], total: int) -> Figures:
@@ -128,6 +131,7 @@ def figures(npu: NpuPlan, events: Sequence[Event], total: int) -> Figures:
         compulsory=limit.compulsory,
         limit=int(limit.cycles),
         meeting=_meeting(npu, events, tickets),
+        banks=net.board.scratchpad.banks if net.board.scratchpad else 1,
         layers=layers,
     )
 

@@ -50,7 +50,10 @@ class _Run:
 
 
 class Engine:
-    """DMA, NPU and scratchpad of one execution. `produce` notes which bytes of a tensor exist."""
+    """DMA, NPU and scratchpad of one execution. `produce` notes which bytes of a tensor exist.
+
+    `bytes_read` and `bytes_written` are those of the last step.
+    """
 
     def __init__(
         self,
@@ -67,9 +70,12 @@ class Engine:
         self._run: _Run | None = None
         self._next = 0
         self._sums: dict[tuple[int, ...], int] = {}
+        self.bytes_read = 0
+        self.bytes_written = 0
 
     def step(self, step: EngineStep, env: Env) -> Iterator[str]:
         """Execute a step and yield a line for each fault."""
+        self.bytes_read = self.bytes_written = 0
         if isinstance(step, DmaStart):
             yield from self._start(step, env)
         elif isinstance(step, DmaWait):
@@ -119,6 +125,8 @@ class Engine:
         else:
             yield from (f"{name}: {fault}" for fault in self._in_use(pad))
             self._tags[pad] = UNDER_WAY
+        self.bytes_read += pad.size
+        self.bytes_written += pad.size
         self._flights[ticket] = _Flight(step.store, step.buffer, memory, pad, source.copy())
 
     def _illegal(self, copy: Copy) -> Iterator[str]:
@@ -208,6 +216,7 @@ class Engine:
         if wrong.size:
             yield f"{label}: {wrong.size} bytes are not there, the first at {where[wrong[0]]}"
         run.reads.append((where, tags))
+        self.bytes_read += where.size
 
     def _weights(self, run: _Run, name: str, step: NpuStart, env: Env) -> Iterator[str]:
         if step.weights is None or step.weights_at is None or step.weights_buffer is None:
@@ -243,6 +252,7 @@ class Engine:
             return
         yield from (f"{name}: {fault}" for fault in self._written(run))
         self._tags[run.target] = UNDER_WAY
+        self.bytes_written += run.target.size
 
     def _written(self, run: _Run) -> Iterator[str]:
         if (self._tags[run.target] == UNDER_WAY).any():

@@ -162,6 +162,8 @@ class Simulation:
         if not isinstance(step, Loop | Kernel):
             self.executions += 1
             yield from self._engine.step(step, env)
+            self.bytes_read += self._engine.bytes_read
+            self.bytes_written += self._engine.bytes_written
 
     def _produce_bytes(self, tensor: int, positions: NDArray[np.int64]) -> Iterator[str]:
         """Note bytes that a command of the NPU computes."""
