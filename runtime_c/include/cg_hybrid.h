@@ -62,7 +62,7 @@ CG_KERNEL void cg_encode(const cg_codes *k, int32_t low, const cg_f32 *x, int8_t
                          int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
-        const int32_t v = cg_round_f32((float)k->zero_point + x[i] * k->inverse);
+        const int32_t v = k->zero_point + cg_round_f32(x[i] * k->inverse);
         codes[i] = (int8_t)cg_clamp(v, low, 127);
     }
 }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from codegen.errors import CodegenError
+from codegen.importer import parse_model
 from tests.ops.equality import assert_equal
 from tests.ops.windows import ACTIVATIONS
 from tests.tflite_builder import ModelBuilder
@@ -126,6 +127,25 @@ def test_sweep(sanitize: bool, tmp_path: Path, rng: np.random.Generator) -> None
         "grouped": grouped_model(rng),
     }
     assert_equal(models, tmp_path, rng, samples=2 if sanitize else 20, sanitize=sanitize)
+
+
+def test_halves_between_two_codes(tmp_path: Path, rng: np.random.Generator) -> None:
+    """They round away from zero before the zero point is added."""
+    models = {
+        "dense": dense_model(rng),
+        "convolutions": convolution_model(rng),
+        "grouped": grouped_model(rng),
+    }
+    sets = {}
+    for label, data in models.items():
+        inputs = parse_model(data).main
+        values = []
+        for t in inputs.inputs:
+            halves = rng.integers(-100, 155, inputs.tensors[t].shape) + np.float32(0.5)
+            halves[..., 0], halves[..., 1] = -100, 155  # so that the scale is 1
+            values.append(halves.astype(np.float32))
+        sets[label] = [values]
+    assert_equal(models, tmp_path, rng, inputs=sets)
 
 
 def test_depthwise_weights_with_one_scale_are_refused(rng: np.random.Generator) -> None:
