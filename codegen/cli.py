@@ -405,6 +405,7 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
         kernels=options["kernels"],
         reference=options["reference"],
         optimize=options["optimize"],
+        weights_growth=options["weights_growth"],
     )
 
 

@@ -12,7 +12,7 @@ import click
 from codegen.importer import InputShape
 from codegen.planner import arena, order
 from codegen.planner.memory_modes import MODES
-from codegen.target import Kernels, Optimize, Reference
+from codegen.target import WEIGHTS_GROWTH, Kernels, Optimize, Reference
 
 _SHAPE = re.compile(r"(?:(?P<name>.+)=)?(?P<sizes>\d+(?:,\d+)*)")
 
@@ -117,6 +117,15 @@ def planner_options(command: Command) -> Command:
             default="speed",
             show_default=True,
             help="speed: a copy of the kernel in every layer; size: layers share few, small ones.",
+        ),
+        click.option(
+            "--weights-growth",
+            type=click.FloatRange(min=1.0),
+            default=WEIGHTS_GROWTH,
+            show_default=True,
+            metavar="FACTOR",
+            help="How many times its bytes in the model a filter may take in flash to be faster; "
+            "from 3.6 on 3x3 convolutions may use Winograd's algorithm.",
         ),
     )
     return _with(command, options)

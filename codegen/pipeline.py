@@ -22,6 +22,7 @@ from codegen.plan_json import plan_document
 from codegen.planner.budget import with_advice
 from codegen.planner.build import build_plan
 from codegen.planner.checker import require_safe
+from codegen.target import WEIGHTS_GROWTH
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class BuildOptions:
         """The options as the generated files state them."""
         plan = self.plan
         flags = ["--keep-input"] * plan.keep_input + ["--io-buffers caller"] * plan.caller_io
+        if plan.weights_growth != WEIGHTS_GROWTH:
+            flags.append(f"--weights-growth {plan.weights_growth:g}")
         return " ".join(
             [
                 f"--io {self.io}",

@@ -18,6 +18,7 @@ from codegen.layout import Layout, dense_layout
 from codegen.npu.program import Copy
 from codegen.ops.base import Call, Lowered, Table, TableKind
 from codegen.ops.control import TRIPS
+from codegen.target import WEIGHTS_GROWTH
 from codegen.targets.npu import Work
 
 if TYPE_CHECKING:
@@ -343,6 +344,7 @@ class PlanOptions:
     kernels: str = "auto"
     reference: str = "litert"
     optimize: str = "speed"
+    weights_growth: float = WEIGHTS_GROWTH
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,7 +168,9 @@ def _plannable(model: Model) -> Graph:
 
 def _prepared(graph: Graph, board: Board, options: PlanOptions) -> tuple[Prepared, dict[int, str]]:
     """All orders, and why operators cannot be built."""
-    target = target_of(board.cpu, options.kernels, options.reference, options.optimize)
+    target = target_of(
+        board.cpu, options.kernels, options.reference, options.optimize, options.weights_growth
+    )
     lowered, refused = _lower_or_opaque(graph, target)
     return prepare_all(graph, board, options, lowered), refused
 

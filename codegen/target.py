@@ -34,13 +34,21 @@ class Optimize(enum.Enum):
     SIZE = "size"
 
 
+WEIGHTS_GROWTH = 1.1
+"""What weights grow at most by default: packed, they have a filled-up group here and there."""
+
+
 @dataclass(frozen=True)
 class Target:
-    """What operators are lowered for."""
+    """What operators are lowered for.
+
+    `weights_growth` is how many times its bytes in the model a filter may take, so as to be faster.
+    """
 
     kernels: Kernels = Kernels.PORTABLE
     reference: Reference = Reference.LITERT
     optimize: Optimize = Optimize.SPEED
+    weights_growth: float = WEIGHTS_GROWTH
 
     @property
     def portable(self) -> Target:
@@ -53,10 +61,14 @@ PORTABLE = Target()
 
 
 def target_of(
-    cpu: Cpu, kernels: str = "auto", reference: str = "litert", optimize: str = "speed"
+    cpu: Cpu,
+    kernels: str = "auto",
+    reference: str = "litert",
+    optimize: str = "speed",
+    weights_growth: float = WEIGHTS_GROWTH,
 ) -> Target:
     """The target of a core; `kernels` names a family or is "auto" for the core's best."""
     isa = cpu.isa
     best = Kernels.MVE if isa.mve else Kernels.DSP if isa.dsp else Kernels.PORTABLE
     family = best if kernels == "auto" else Kernels(kernels)
-    return Target(family, Reference(reference), Optimize(optimize))
+    return Target(family, Reference(reference), Optimize(optimize), weights_growth)

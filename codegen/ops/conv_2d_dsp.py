@@ -10,6 +10,7 @@ import numpy as np
 from codegen.fixed_point import activation_range
 from codegen.graph import Tensor
 from codegen.ops.base import Alias, Call, OpContext, Param, Table, table, weights, whole
+from codegen.ops.conv_2d_winograd_dsp import winograd_forms
 from codegen.ops.packing_dsp import Integers, Layer, Sums, pair_stream
 from codegen.ops.requantize import (
     bias_table,
@@ -44,7 +45,12 @@ def convolution_forms(
 
     Shapes: x[n,h,w,ci], filters[co,kh,kw,ci], y[n,oh,ow,co].
     """
-    return dot_forms(context, filter_values(context, x, filters, 0).astype(np.int64), 0, view)
+    values = filter_values(context, x, filters, 0).astype(np.int64)
+    forms = dot_forms(context, values, 0, view)
+    if not forms:
+        return ()
+    layer = packed_layer(context, values.reshape(len(values), -1), 0)
+    return (*forms, *winograd_forms(context, layer, view))
 
 
 def dot_forms(context: OpContext, values: Integers, axis: int, view: Window) -> tuple[Call, ...]:

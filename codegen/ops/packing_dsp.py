@@ -156,6 +156,30 @@ def pair_stream(layer: Layer) -> Stream | None:
     return Stream(_int32(np.concatenate(parts, axis=1)), not relu, len(scales), apart)
 
 
+def winograd_stream(layer: Layer, channels_in: int) -> Stream | None:
+    """Channels in pairs for cg_conv_2d_winograd_dsp.h; None if they do not meet its conditions.
+
+    The layer's inputs are the nine taps, row by row, of `channels_in` channels each.
+    """
+    sums, scales = _scaled(layer.padded(channels=2, inputs=1))
+    if scales is None or min(s.shift for s in scales) < 1 or sums.largest.max() >= 2**28:
+        return None
+    if np.max(128 * np.abs(sums.weights).sum(axis=1)) >= 2**29:
+        return None
+    pairs = len(scales) // 2
+    rows = np.array([[1, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 1]])
+    window = sums.weights.reshape(-1, 3, 3, channels_in)
+    points = np.einsum("ia,nabc,jb->nijc", rows, window, rows).reshape(-1, 16, channels_in // 4, 4)
+    words = _halfwords(points[..., 0:2], points[..., 2:4]).reshape(pairs, 2, 16, channels_in // 2)
+    parts = [
+        words.transpose(0, 2, 3, 1).reshape(pairs, -1),
+        sums.start.reshape(pairs, 2),
+        _constants(scales, None).reshape(pairs, -1),
+    ]
+    signed = layer.act_min < layer.zero_point
+    return Stream(_int32(np.concatenate(parts, axis=1)), signed, len(scales))
+
+
 @dataclass(frozen=True, eq=False)
 class _Taps:
     """Weights and starts of sums, scaled, and the constants of every channel, [channels, 3]."""

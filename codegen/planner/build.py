@@ -46,7 +46,9 @@ def build_plan(graph: Graph, board: Board, options: PlanOptions = PlanOptions())
         OverBudget: if RAM or flash of the board do not suffice.
         CodegenError: for an unknown strategy.
     """
-    target = target_of(board.cpu, options.kernels, options.reference, options.optimize)
+    target = target_of(
+        board.cpu, options.kernels, options.reference, options.optimize, options.weights_growth
+    )
     prepared = prepare_all(graph, board, options, ops.lower_all(graph, graph.nodes, target))
     portable = ops.lower_all(graph, graph.nodes, target.portable) if board.npu else {}
     if board.npu is not None and _has_work(graph, board.npu, portable):

@@ -87,19 +87,21 @@ def with_dsp(
     workdir: Path,
     rng: np.random.Generator,
     memory: str = "max",
+    weights_growth: float = 1.1,
 ) -> None:
     """By default in the fastest forms, whatever memory they take."""
-    plan = PlanOptions(kernels="dsp", memory=memory)
+    plan = PlanOptions(kernels="dsp", memory=memory, weights_growth=weights_growth)
     if board == "host":
         assert_equal(cases, workdir, rng, samples=1, sanitize=True, plan=plan)
     else:
         assert_equal_emulated(cases, workdir, rng, board, plan=plan)
 
 
-def kernels_of(model: bytes) -> set[str]:
+def kernels_of(model: bytes, weights_growth: float = 1.1) -> set[str]:
     """The kernels that the only operator of a model may become."""
     graph = parse_model(model).main
-    lowered = lower(OpContext(graph, graph.nodes[0], Target(Kernels.DSP)))
+    target = Target(Kernels.DSP, weights_growth=weights_growth)
+    lowered = lower(OpContext(graph, graph.nodes[0], target))
     return {call.kernel for form in lowered.forms for call in form}
 
 
@@ -116,19 +118,51 @@ def test_convolutions(
     with_dsp(cases, board, tmp_path, rng)
 
 
+def take_only(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    """Let convolutions have those forms alone whose names have a word in them."""
+
+    def chosen(*given: Any) -> tuple[Call, ...]:
+        return tuple(f for f in conv_2d_dsp.convolution_forms(*given) if word in f.kernel)
+
+    monkeypatch.setitem(conv_2d.FAST_FORMS, Kernels.DSP, chosen)
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_convolutions_without_a_column(
     board: str, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lean(*given: Any) -> tuple[Call, ...]:
-        forms = conv_2d_dsp.convolution_forms(*given)
-        return tuple(form for form in forms if "_lean_" in form.kernel)
-
-    monkeypatch.setitem(conv_2d.FAST_FORMS, Kernels.DSP, lean)
+    take_only(monkeypatch, "_lean_")
     chosen = [*CONVOLUTIONS[1::2], *APART]
     cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(chosen)}
     assert all(any("_lean_" in kernel for kernel in kernels_of(case)) for case in cases.values())
     with_dsp(cases, board, tmp_path, rng)
+
+
+WINOGRAD: list[dict[str, Any]] = [
+    {"in_shape": (1, 5, 9, 8), "filters": (5, 3, 3, 8), "zero_points": (4, -128)},
+    {"in_shape": (2, 4, 11, 16), "filters": (4, 3, 3, 16), "activation": "RELU", "scale_out": 5.0},
+    {"in_shape": (1, 6, 19, 24), "filters": (2, 3, 3, 24), "padding": "VALID", "weights": -128},
+    {"in_shape": (1, 1, 2, 8), "filters": (3, 3, 3, 8), "activation": "RELU6"},
+    {"in_shape": (1, 3, 3, 8), "filters": (1, 3, 3, 8), "padding": "VALID"},
+]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_convolutions_by_winograds_algorithm(
+    board: str, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_only(monkeypatch, "_winograd_")
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate(WINOGRAD)}
+    with_dsp(cases, board, tmp_path, rng, weights_growth=4)
+
+
+def test_winograds_algorithm_needs_room_for_weights(rng: np.random.Generator) -> None:
+    winograd = "cg_conv_2d_winograd_dsp_s8"
+    for config in WINOGRAD:
+        model = conv_model(rng, **{**config, "filters": (4, *config["filters"][1:])})
+        assert winograd in kernels_of(model, 3.6) and winograd not in kernels_of(model, 3.5)
+    for other in ({"in_shape": (1, 5, 9, 12), "filters": (4, 3, 3, 12)}, {"stride": (2, 2)}):
+        assert winograd not in kernels_of(conv_model(rng, **{**WINOGRAD[0], **other}), 9)
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -18,6 +18,7 @@ from codegen.ops.packing_dsp import (
     quad_stream,
     scaling,
     stream_3x3,
+    winograd_stream,
 )
 
 FACTOR = 0.75 * 2.0**-8
@@ -151,6 +152,24 @@ def test_relu_form_needs_a_clamp_at_the_zero_point_and_small_shifts(
     given = layer(weights, factor=0.75 * 2.0**-exponent, zero_point=-128, act_min=act_min)
     stream = pair_stream(given)
     assert stream is not None and stream.is_signed is is_signed
+
+
+def test_transformed_filters_give_four_times_the_convolution(rng: np.random.Generator) -> None:
+    given = random_layer(rng, channels=2, inputs=9 * 8)
+    stream = winograd_stream(given, 8)
+    assert stream is not None
+    points = stream.words[: 16 * 8].copy().view(np.int16).reshape(4, 4, 2, 2, 2, 2)
+    # row, column, group, word, channel, half -> inputs k, k+2 of a word; k+1, k+3 of the next
+    by_input = points.transpose(4, 0, 1, 2, 5, 3).reshape(2, 4, 4, 8).astype(np.int64)
+    tile = rng.integers(-128, 128, (4, 4, 8))
+    b = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
+    a = np.array([[2, 1, 1, 0], [0, 1, -1, -2]])
+    products = (by_input * np.einsum("ia,abc,jb->ijc", b, tile, b)).sum(axis=3)
+    outputs = np.einsum("ia,nab,jb->nij", a, products, a)
+    filters = given.sums.weights.reshape(2, 3, 3, 8)
+    for y, x in np.ndindex(2, 2):
+        direct = (filters * tile[y : y + 3, x : x + 3]).sum(axis=(1, 2, 3))
+        assert np.array_equal(outputs[:, y, x], 4 * direct)
 
 
 @pytest.mark.parametrize(("act_min", "scale"), [(-128, 2), (7, 4)])
