@@ -96,7 +96,7 @@ def test_nearly_all_that_litert_runs_is_verified() -> None:
     """The rest is refused or has no reference, each for the reason listed."""
     run = set(all_models()) - set(NOT_RUN_BY_LITERT)
     equal = run & set(verified_models())
-    assert len(equal) >= 0.96 * len(run), f"{len(equal)} of {len(run)}"
+    assert len(equal) >= 0.97 * len(run), f"{len(equal)} of {len(run)}"
 
 
 def inputs_of(name: str, tensors: list[Tensor], samples: int) -> list[InputSet]:
