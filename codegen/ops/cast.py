@@ -7,8 +7,9 @@ from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.copy import reshaped_copy
 from codegen.ops.elements import SUFFIX, unary_call
 
+_FLOATS = (DType.FLOAT32, DType.FLOAT16, DType.FLOAT64)
 TYPES = (
-    DType.FLOAT32,
+    *_FLOATS,
     DType.INT8,
     DType.UINT8,
     DType.INT16,
@@ -34,7 +35,7 @@ def lower(context: OpContext) -> Lowered:
         return Lowered(calls=(reshaped_copy(x, y),), summary=summary, view_of=x.index)
     source = "u8" if x.dtype is DType.BOOL else SUFFIX[x.dtype]
     result = SUFFIX[y.dtype]
-    if x.dtype is not DType.FLOAT32:
+    if x.dtype not in _FLOATS:
         result = _UNSIGNED.get(y.dtype, result)
     call = unary_call(f"cg_cast_{source}_{result}", "cg_cast.h", x, y)
     return Lowered(calls=(call,), summary=summary)
@@ -42,7 +43,7 @@ def lower(context: OpContext) -> Lowered:
 
 def _same_bytes(x: DType, y: DType) -> bool:
     """Whether every value is stored alike: one type, integers of one size, bools as integers."""
-    floats, bools = DType.FLOAT32 in (x, y), y is DType.BOOL
+    floats, bools = x in _FLOATS or y in _FLOATS, y is DType.BOOL
     return x is y or (x.size == y.size and not floats and not bools)
 
 

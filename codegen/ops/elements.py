@@ -20,6 +20,7 @@ SUFFIX = {
     DType.UINT32: "u32",
     DType.INT64: "s64",
     DType.UINT64: "u64",
+    DType.FLOAT16: "f16",
     DType.FLOAT32: "f32",
     DType.FLOAT64: "f64",
 }

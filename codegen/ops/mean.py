@@ -2,7 +2,8 @@
 
 Maths (docs/numerics.md), int8: the sum of (x - zero point) is requantised by in_scale / out_scale,
 whose Q31 multiplier is divided by the number of elements beforehand; two roundings. float32: the
-sum in the order of memory, divided by the number of elements.
+sum in the order of memory, divided by the number of elements. int32, int64: a sum of 64 bits,
+divided and cut off behind the point.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ from codegen.ops.elements import SUFFIX
 from codegen.ops.movement import constant_ints, resolved_axis
 from codegen.ops.requantize import require_factor
 
-TYPES = (*CODES, DType.FLOAT32)
+TYPES = (*CODES, DType.FLOAT32, DType.INT32, DType.INT64)
+_HEADERS = {
+    DType.FLOAT32: "cg_mean_f32.h",
+    DType.INT32: "cg_mean_integers.h",
+    DType.INT64: "cg_mean_integers.h",
+}
+"""Of the kernels for numbers; those for codes share another."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,12 @@ def lower(context: OpContext) -> Lowered:
     kept = [1 if a in reduced else d for a, d in enumerate(x.shape) if keep or a not in reduced]
     context.require_shape(y, tuple(kept))
     layout = _layout(context, x, reduced)
-    coded = x.dtype is not DType.FLOAT32
-    params = _params_of_codes if coded else _params_f32
+    coded = x.dtype in CODES
+    params = _params_of_codes if coded else _params_of_numbers
     rows = all_rows(layout.image[1]) if layout.rows else SAME_ROW
     call = Call(
         kernel=f"cg_mean_{SUFFIX[x.dtype]}",
-        header="cg_mean.h" if coded else "cg_mean_f32.h",
+        header=_HEADERS.get(x.dtype, "cg_mean.h"),
         args="cg_mean_args" if coded else "cg_mean_f32_args",
         params=(*_layout_params(layout), *params(context, layout)),
         inputs=(Access(x.index, layout.image, rows, dense=layout.image != nhwc(x.shape)),),
@@ -86,7 +93,7 @@ def _layout_params(layout: _Layout) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _params_f32(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
+def _params_of_numbers(context: OpContext, layout: _Layout) -> tuple[tuple[str, int], ...]:
     return (("count", layout.count),)
 
 

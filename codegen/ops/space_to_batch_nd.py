@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from codegen.graph import DType
 from codegen.ops.base import Lowered, OpContext, OpSpec
 from codegen.ops.movement import moved_type
 from codegen.ops.pad_common import PADDED_TYPES, zero_value
 from codegen.ops.space_batch import as_map, as_shape, block_call, blocks
+
+TYPES = (*PADDED_TYPES, DType.FLOAT64, DType.UINT16, DType.UINT32, DType.UINT64)
 
 
 def lower(context: OpContext) -> Lowered:
@@ -15,7 +18,7 @@ def lower(context: OpContext) -> Lowered:
     """
     x, y = context.input(0), context.output()
     moved_type(context, x, y)
-    context.require_type(y, *PADDED_TYPES)
+    context.require_type(y, *TYPES)
     cut = blocks(context)
     n, h, w, c = as_map(x)
     (block_h, block_w), height, width = cut.size, h + sum(cut.rows), w + sum(cut.columns)
@@ -31,6 +34,6 @@ SPEC = OpSpec(
     name="SPACE_TO_BATCH_ND",
     max_version=4,
     lower=lower,
-    types=PADDED_TYPES,
+    types=TYPES,
     notes="constant block and paddings, three or four dimensions",
 )

@@ -24,6 +24,7 @@ typedef int32_t CG_MAY_ALIAS cg_s32;
 typedef uint32_t CG_MAY_ALIAS cg_u32;
 typedef int64_t CG_MAY_ALIAS cg_s64;
 typedef uint64_t CG_MAY_ALIAS cg_u64;
+typedef uint16_t CG_MAY_ALIAS cg_f16; /* its bits: see cg_half.h */
 typedef float CG_MAY_ALIAS cg_f32;
 typedef double CG_MAY_ALIAS cg_f64;
 

@@ -30,15 +30,22 @@ CG_KERNEL float cg_mean_f32_sum(const cg_mean_f32_args *a, const cg_src *x, cons
     return sum;
 }
 
+/* The rows and columns of the input that output pixel (oy, ox) averages. */
+CG_KERNEL cg_range cg_mean_window(const cg_mean_f32_args *a, int32_t oy, int32_t ox)
+{
+    const cg_range w = {
+        a->rows != 0 ? 0 : oy, a->rows != 0 ? a->rows : oy + 1,
+        a->columns != 0 ? 0 : ox, a->columns != 0 ? a->columns : ox + 1, 0, 0,
+    };
+    return w;
+}
+
 CG_KERNEL void cg_mean_f32(const cg_mean_f32_args *a, const cg_src *x, const cg_dst *y,
                            const cg_range *r)
 {
     for (int32_t oy = r->y0; oy < r->y1; oy++) {
         for (int32_t ox = r->x0; ox < r->x1; ox++) {
-            const cg_range w = {
-                a->rows != 0 ? 0 : oy, a->rows != 0 ? a->rows : oy + 1,
-                a->columns != 0 ? 0 : ox, a->columns != 0 ? a->columns : ox + 1, 0, 0,
-            };
+            const cg_range w = cg_mean_window(a, oy, ox);
             cg_f32 *out = (cg_f32 *)cg_put(y, oy, ox);
             for (int32_t c = r->c0; c < r->c1; c++) {
                 out[c] = cg_mean_f32_sum(a, x, &w, c) / (float)a->count;

@@ -126,3 +126,17 @@ def test_refusals(
 ) -> None:
     with pytest.raises(CodegenError, match=rf"operator 0 MEAN.*{message}"):
         assert_equal({"refused": mean_model(**config)}, tmp_path, rng)
+
+
+def test_integers(tmp_path: Path, rng: np.random.Generator) -> None:
+    """Sums of int32 that only 64 bits hold; quotients are cut off."""
+    shapes = [
+        {k: config[k] for k in config if k not in ("scales", "zero_points")}
+        for config in [*CORNERS[:13], *RANKS[::9]]
+    ]
+    cases = {
+        f"{dtype} {i}": mean_model(**config, dtype=dtype)
+        for dtype in ("int32", "int64")
+        for i, config in enumerate(shapes[dtype == "int64" :: 2])
+    }
+    assert_equal(cases, tmp_path, rng, samples=2, sanitize=True)

@@ -93,7 +93,7 @@ def test_batch(tmp_path: Path, rng: np.random.Generator) -> None:
     cases = {f"to batch {c}": to_batch(c) for c in drawn}
     cases |= {f"to space {c}": to_space(c) for c in drawn}
     fixed = batch_case(rng, 4)
-    cases |= {f"to batch {t}": to_batch(fixed, t) for t in TYPES}
+    cases |= {f"to batch {t}": to_batch(fixed, t) for t in (*TYPES, "float64", "uint16", "uint32")}
     cases |= {f"to space {t}": to_space(fixed, t) for t in TYPES}
     assert_equal(cases, tmp_path, rng, samples=2)
 
