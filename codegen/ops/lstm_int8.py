@@ -15,6 +15,7 @@ from codegen.graph import DType, Quantization, Tensor
 from codegen.ops.base import OpContext, Param, table
 from codegen.ops.lstm_operands import GATES, Gate, Lstm, LstmForm, Params, clip, constant
 from codegen.ops.requantize import factor
+from codegen.target import Reference
 
 _INTERMEDIATES, _HIDDEN = 5, 4  # four sums before normalisation and the units
 _TANH_EXPONENTS = range(-15, -8)  # of the cell's scale; beyond, the reference computes no tanh
@@ -32,6 +33,10 @@ def int8_form(context: OpContext, lstm: Lstm) -> LstmForm:
     for tensor in (lstm.x, context.output(), lstm.state):
         context.require_type(tensor, DType.INT8)
     context.require_type(lstm.cell, DType.INT16)
+    if context.target.reference is Reference.TFLM:
+        raise context.unsupported(
+            "TFLite Micro computes its int8 LSTM in other steps", "leave out --reference tflm"
+        )
     if context.str_option("fused_activation_function", "TANH") != "TANH":
         raise context.unsupported("another activation than TANH", "use tanh")
     exponent, state = _cell_exponent(context, lstm), context.require_quant(lstm.state)

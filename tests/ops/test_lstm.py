@@ -12,7 +12,8 @@ import pytest
 from codegen.boards import load_board
 from codegen.errors import CodegenError
 from codegen.importer import parse_model
-from codegen.pipeline import build
+from codegen.pipeline import BuildOptions, build
+from codegen.plan import PlanOptions
 from tests.ops.sequences import assert_sequences_equal
 from tests.tflite_builder import ModelBuilder
 
@@ -173,3 +174,10 @@ def test_refusals(net: Net, words: str, rng: np.random.Generator) -> None:
     with pytest.raises(CodegenError, match=words) as caught:
         build(parse_model(lstm_model(net, rng)), "case", load_board("host"))
     assert str(caught.value).startswith("operator 0 ") and "\n" not in str(caught.value)
+
+
+def test_codes_of_tflite_micro_are_refused(rng: np.random.Generator) -> None:
+    model = parse_model(lstm_model(Net(), rng))
+    options = BuildOptions(plan=PlanOptions(reference="tflm"))
+    with pytest.raises(CodegenError, match="in other steps; leave out --reference tflm"):
+        build(model, "case", load_board("host"), options)
