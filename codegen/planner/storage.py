@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from codegen.graph import Graph, Node, Tensor
 from codegen.layout import Layout, covered, dense_layout
 from codegen.ops.base import Access, Alias, Box, Call, Lowered, nhwc
+from codegen.ops.control import stands_for_subgraphs
 from codegen.ops.copy import is_copy
 from codegen.plan import PlanOptions
 from codegen.planner.sharing import Group, Host, Sharing
@@ -306,7 +307,17 @@ def _writes(sharing: Sharing, layouts: Mapping[int, Layout]) -> Iterator[_Write]
             for access in call.outputs:
                 if access.tensor == t:
                     own_map = access.map == nhwc(sharing.graph.tensors[t].shape)
-                    yield _Write(sharing.born[t], t, access.box if own_map else None, over)
+                    box = access.box if own_map else None
+                    first = _first_value(node, call, t)
+                    yield _Write(sharing.born[t], t, box, over if first is None else first)
+
+
+def _first_value(node: Node, call: Call, t: int) -> int | None:
+    """What a variable of a loop begins with, where the loop may write over it."""
+    if node.op != "WHILE" or not stands_for_subgraphs(call):
+        return None
+    value = node.inputs[node.outputs.index(t)]
+    return None if any(access.tensor == value for access in call.inputs) else value
 
 
 def _bytes(tensor: Tensor, layout: Layout, box: Box | None, size: int) -> NDArray[np.bool_]:

@@ -259,3 +259,78 @@ def test_behind_a_choice_only_what_both_ways_leave_is_there() -> None:
         buffer_of(document, written)["offset"] = buffer_of(document, kept)["offset"]
         faults = simulated(document)
         assert any("the kept input" in fault for fault in faults), faults
+
+
+def copies_into_variables(document: Document) -> int:
+    """How many first values the loop copies, as others live on."""
+    return len(layer(document, "WHILE")["steps"])
+
+
+def test_a_first_value_that_nobody_reads_again_becomes_the_variable() -> None:
+    kinds = [INT, ROW]
+
+    def main(s: Scope, x: list[int]) -> list[int]:
+        first = s.op("NEG", [x[1]], ROW)
+        turned = s.loop(
+            [x[0], first], kinds, below(4), lambda t, y: [up(t, y[0]), t.add(y[1], y[1], ROW)]
+        )
+        return turned[1:]
+
+    document = plan_document(plan_of(model(kinds, main)), "net")
+    assert copies_into_variables(document) == 0
+    assert check_plan(document).safe
+
+
+@pytest.mark.parametrize("keeper", ["read behind", "two variables", "read inside"])
+def test_a_first_value_that_is_needed_again_is_copied(keeper: str) -> None:
+    kinds = [INT, ROW, ROW]
+
+    def body(t: Scope, y: list[int]) -> list[int]:
+        last = y[2] if keeper == "read inside" else t.op("ABS", [y[2]], ROW)
+        return [up(t, y[0]), t.add(y[1], y[2], ROW), last]
+
+    def main(s: Scope, x: list[int]) -> list[int]:
+        first, other = s.op("NEG", [x[1]], ROW), s.op("ABS", [x[2]], ROW)
+        second = other if keeper == "read behind" else first
+        turned = s.loop([x[0], first, second], kinds, below(4), body)
+        return [turned[1], s.add(turned[2], first if keeper == "read behind" else other, ROW)]
+
+    document = plan_document(plan_of(model(kinds, main)), "net")
+    assert copies_into_variables(document) == 1
+    assert check_plan(document).safe
+
+
+def test_a_lost_first_value_shows() -> None:
+    """A plan that keeps no copy of what is read behind the loop is refused."""
+
+    def main(s: Scope, x: list[int]) -> list[int]:
+        first = s.op("NEG", [x[1]], ROW)
+        turned = s.loop(
+            [x[0], first], [INT, ROW], below(4), lambda t, y: [up(t, y[0]), t.add(y[1], y[1], ROW)]
+        )
+        return [s.add(turned[1], first, ROW)]
+
+    document = plan_document(plan_of(model([INT, ROW], main)), "net")
+    loop = layer(document, "WHILE")
+    step = loop["steps"].pop()
+    source, result = step["reads"][0]["tensor"], step["writes"][0]["tensor"]
+    box = {key: step["reads"][0]["box"][key] for key in ("map", "start", "size")}
+    loop["views"] = [
+        {"source": {"tensor": source} | box, "result": {"tensor": result} | box},
+    ]
+    kept, lost = buffer_of(document, source), buffer_of(document, result)
+    for tensor in document["tensors"]:
+        if tensor["buffer"] == lost["name"]:
+            tensor["buffer"] = kept["name"]
+            kept["tensors"].append(tensor["id"])
+    document["buffers"].remove(lost)
+    for place in (view for item in document["layers"] for view in views_of(item["steps"])):
+        if place["buffer"] == lost["name"]:
+            place["buffer"] = kept["name"]
+    kept["last"] = lost["last"]
+    faults = simulated(document)
+    assert any("not there" in fault and "ADD" in fault for fault in faults), faults
+
+
+def views_of(steps: list[Document]) -> list[Document]:
+    return [view for step in steps for view in (*step["reads"], *step["writes"])]
