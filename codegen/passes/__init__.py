@@ -65,5 +65,10 @@ def _simplify(graph: Graph) -> Graph:
             return graph
 
 
-def _shape(graph: Graph) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-    return [(node.index, node.inputs, node.outputs) for node in graph.nodes]
+def _shape(graph: Graph) -> list[tuple[object, ...]]:
+    """What of the graph the passes look at apart from the inside of its operators."""
+    tensors = [graph.tensors[t] for node in graph.nodes for t in node.outputs]
+    return [
+        *((node.index, node.inputs, node.outputs) for node in graph.nodes),
+        *((tensor.shape, tensor.free_dims) for tensor in tensors),
+    ]

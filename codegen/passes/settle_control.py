@@ -14,7 +14,7 @@ from dataclasses import replace
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Node, Subgraph
 from codegen.ops.base import OpContext
-from codegen.ops.control import TRIPS
+from codegen.ops.control import TRIPS, require_subgraphs
 from codegen.ops.if_ import check as check_if
 from codegen.ops.while_ import check as check_while
 from codegen.passes.rewrite import (
@@ -26,6 +26,7 @@ from codegen.passes.rewrite import (
     with_node,
     with_tensor,
 )
+from codegen.passes.settle_shapes import leaves_shapes_open
 from codegen.passes.trip_count import trip_count
 
 Simplify = Callable[[Graph], Graph]
@@ -37,11 +38,14 @@ def settle_control(graph: Graph, simplify: Simplify) -> Graph:
     What lowering will refuse stays as it is.
     """
     for index in [node.index for node in graph.nodes if node.subgraphs]:
-        node = _node(graph, index)
-        if not is_sound(OpContext(graph, node)):
+        if _has_fitting_subgraphs(OpContext(graph, _node(graph, index))):
+            graph = _with_open_shapes(graph, _node(graph, index))
+            graph = _inside(graph, index, simplify)
+            graph = _with_shapes_of_results(graph, _node(graph, index))
+        if not is_sound(OpContext(graph, _node(graph, index))):
             continue
-        graph = _inside(graph, index, simplify)
-        graph = (_settle_if if node.op == "IF" else _settle_while)(graph, index, simplify)
+        settle = _settle_if if _node(graph, index).op == "IF" else _settle_while
+        graph = settle(graph, index, simplify)
     return graph
 
 
@@ -56,6 +60,44 @@ def is_sound(context: OpContext) -> bool:
     except CodegenError:
         return False
     return True
+
+
+def _has_fitting_subgraphs(context: OpContext) -> bool:
+    """Whether the subgraphs take as much as they are given, and give as much as is wanted."""
+    node = context.node
+    operands = len(node.inputs) - (node.op == "IF")
+    try:
+        require_subgraphs(context, operands=operands, results=len(node.outputs))
+    except CodegenError:
+        return False
+    return True
+
+
+def _with_open_shapes(graph: Graph, node: Node) -> Graph:
+    """Sizes that the file leaves open inside are those of the operands; variables keep theirs."""
+    operands = node.inputs[1:] if node.op == "IF" else node.inputs
+    pairs = [pair for s in node.subgraphs for pair in zip(operands, s.inputs, strict=True)]
+    if node.op == "WHILE":
+        pairs += zip(node.inputs, node.outputs, strict=False)
+    return _shaped(graph, pairs)
+
+
+def _with_shapes_of_results(graph: Graph, node: Node) -> Graph:
+    """Sizes that the file leaves open behind an IF are those of what its ways yield."""
+    if node.op == "WHILE":
+        return graph
+    return _shaped(graph, list(zip(node.subgraphs[0].outputs, node.outputs, strict=True)))
+
+
+def _shaped(graph: Graph, pairs: Sequence[tuple[int, int]]) -> Graph:
+    """For each pair the second tensor in the shape of the first, if the file leaves sizes open."""
+    if not leaves_shapes_open(graph):
+        return graph
+    for source, result in pairs:
+        known, tensor = graph.tensors[source], graph.tensors[result]
+        if not known.free_dims:
+            graph = with_tensor(graph, replace(tensor, shape=known.shape, free_dims=()))
+    return graph
 
 
 def _inside(graph: Graph, index: int, rewrite: Simplify) -> Graph:

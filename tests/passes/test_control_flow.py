@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,12 @@ from codegen.engine_table import engine_rows
 from codegen.errors import CodegenError
 from codegen.graph import Graph, Node, all_nodes
 from codegen.importer import parse_model
+from codegen.importer.shapes import InputShape
 from codegen.passes.trip_count import trip_count
 from codegen.pipeline import BuildOptions, build, prepare_graph
+from codegen.plan_json import plan_document
+from codegen.planner.build import build_plan
+from codegen.planner.checker import check_plan
 from tests.ops.control import BOOL, INT, Kind, Scope, model
 from tests.ops.equality import assert_equal
 from tests.ops.test_while import below, counted, fixed, up
@@ -148,34 +153,46 @@ def test_a_loop_without_a_bound_is_said_to_be_one() -> None:
         assert "bounds that" in built.files[path], path
 
 
-def recurrent() -> bytes:
-    """A sum that runs over a sequence, every entry of it stored, as converters write it."""
-    kinds = [INT, LIST, ENTRY, LIST]
+def opened(kind: Kind, axis: int) -> Kind:
+    """The kind with an open size, for which the file has 1."""
+    signature = tuple(-1 if k == axis else size for k, size in enumerate(kind.shape))
+    return replace(kind, signature=signature)
+
+
+def recurrent(*, is_open: bool = False) -> bytes:
+    """A sum that runs over a sequence, every entry of it stored, as converters write it.
+
+    If it is open, the middle axis has any size, and 1 in the file.
+    """
+    entries_kind, entry = (opened(LIST, 1), opened(ENTRY, 0)) if is_open else (LIST, ENTRY)
+    kinds = [INT, entries_kind, entry, entries_kind]
     index, three = Kind((1,), "int32"), Kind((3,), "int32")
     pair = Kind((2,), "int32")
 
     def body(s: Scope, x: list[int]) -> Sequence[int]:
         i, entries, state, sequence = x
         following = up(s, i)
-        element = s.op("GATHER", [sequence, i], ENTRY)
-        state = s.add(state, element, ENTRY)
+        element = s.op("GATHER", [sequence, i], entry)
+        state = s.add(state, element, entry)
 
         def vector(scalar: int, rest: int) -> int:
             first = s.op("RESHAPE", [scalar, s.constant(1, index)], index)
             return s.op("CONCATENATION", [first, s.constant(rest, pair)], three, axis=0)
 
-        piece = Kind((1, 1, 4), "float32", signature=(-1, 1, 4))
+        piece = Kind((1, 1, 4), "float32", signature=(-1, -1 if is_open else 1, 4))
         head = s.op("SLICE", [entries, s.constant(0, three), vector(i, -1)], piece)
         tail = s.op("SLICE", [entries, vector(following, 0), s.constant(-1, three)], piece)
-        item = s.op("RESHAPE", [state, s.constant([1, 1, 4], three)], piece)
-        joined = s.op("CONCATENATION", [head, item, tail], LIST, axis=0)
+        item = s.op("RESHAPE", [state, s.constant([1, -1, 4], three)], piece)
+        joined = s.op("CONCATENATION", [head, item, tail], entries_kind, axis=0)
         return [following, joined, state, sequence]
 
     def main(s: Scope, x: list[int]) -> Sequence[int]:
-        first = [s.constant(0), s.constant(0, LIST), s.constant(0, ENTRY), x[0]]
+        nothing = s.op("SUB", [x[0], x[0]], entries_kind, fused_activation_function="NONE")
+        zero = s.op("GATHER", [nothing, s.constant(0)], entry)
+        first = [s.constant(0), nothing, zero, x[0]]
         return s.loop(first, kinds, below(3), body)[1:3]
 
-    return model([LIST], main)
+    return model([entries_kind], main)
 
 
 def test_a_write_to_a_list_is_one_operator(tmp_path: Path, rng: np.random.Generator) -> None:
@@ -183,6 +200,17 @@ def test_a_write_to_a_list_is_one_operator(tmp_path: Path, rng: np.random.Genera
     kinds = kinds_in(graph_of(data))
     assert "DYNAMIC_UPDATE_SLICE" in kinds and "SLICE" not in kinds
     assert_equal({"recurrent": data}, tmp_path, rng)
+
+
+def test_sizes_that_a_file_leaves_open_are_settled_inside(rng: np.random.Generator) -> None:
+    """Two sequences at once: the interpreter is told by the shape of what it is given."""
+    shape = InputShape(None, (3, 2, 4))
+    parsed = parse_model(recurrent(is_open=True), shapes=[shape])
+    graph = prepare_graph(parsed, BuildOptions())
+    assert [graph.tensors[t].shape for t in graph.outputs] == [(3, 2, 4), (2, 4)]
+    loop = loop_in(graph)
+    assert {graph.tensors[t].shape for t in loop.subgraphs[1].inputs} == {(), (3, 2, 4), (2, 4)}
+    assert check_plan(plan_document(build_plan(graph, load_board("host")), "net")).safe
 
 
 def refusal(data: bytes) -> str:
