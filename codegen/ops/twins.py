@@ -71,10 +71,11 @@ class Twin:
     holds: Callable[[Mapping[str, Param]], bool] = _always
 
 
-def _wide_twins(family: str) -> dict[str, Twin]:
-    """Of kernels for int16 data with int8 weights, each in the header of the portable one."""
-    operators = ("conv_2d", "depthwise_conv_2d", "fully_connected")
-    return {f"cg_{op}_s16": Twin(f"cg_{op}_{family}_s16", f"cg_{op}_s16.h") for op in operators}
+def _in_the_same_header(family: str) -> dict[str, Twin]:
+    """Of kernels for int16 data with int8 weights and for uint8, beside the portable ones."""
+    wide = ("conv_2d_s16", "depthwise_conv_2d_s16", "fully_connected_s16")
+    parts = (kernel.rpartition("_") for kernel in (*wide, "conv_2d_u8", "depthwise_conv_2d_u8"))
+    return {f"cg_{op}_{t}": Twin(f"cg_{op}_{family}_{t}", f"cg_{op}_{t}.h") for op, _, t in parts}
 
 
 TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
@@ -83,7 +84,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_average_pool_2d_s8": Twin("cg_average_pool_2d_dsp_s8", "cg_pool_2d_dsp.h", _short_pool),
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_dsp_s8", "cg_pool_2d_dsp.h"),
         "cg_mean_s8": Twin("cg_mean_dsp_s8", "cg_mean_dsp.h", _short_mean),
-        **_wide_twins("dsp"),
+        **_in_the_same_header("dsp"),
     },
     Kernels.MVE: {
         "cg_add_s8": Twin("cg_add_mve_s8", "cg_add_mve.h"),
@@ -92,7 +93,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_mve_s8", "cg_pool_2d_mve.h"),
         "cg_mean_s8": Twin("cg_mean_mve_s8", "cg_mean_mve.h", _small_mean),
         "cg_lookup_8": Twin("cg_lookup_mve_8", "cg_lookup_mve.h"),
-        **_wide_twins("mve"),
+        **_in_the_same_header("mve"),
     },
 }
 """By the kernel that an operator names."""

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * CONV_2D, uint8, grouped or not. Weights are [out channel][filter row][filter column][in channel of
- * the group].
+ * the group]. Kernels for other families than the portable one go four channels at a time (cg_dot_u8.h).
  */
 #ifndef CG_CONV_2D_U8_H
 #define CG_CONV_2D_U8_H
 
-#include "cg_byte_sum.h"
+#include "cg_conv_2d_runs.h"
+#include "cg_dot_u8.h"
 
 typedef struct {
     int32_t in_h, in_w;               /* the whole input map */
@@ -57,5 +58,22 @@ CG_KERNEL void cg_conv_2d_u8(const cg_conv_2d_u8_args *a, const cg_src *x, const
         }
     }
 }
+
+/* A kernel whose products are those of DOT, for one channel, and DOT_4. */
+#define CG_CONV_2D_U8(KERNEL, DOT)                                                                  \
+    CG_KERNEL void KERNEL##_run(const cg_conv_2d_u8_args *a, int32_t *sums, const uint8_t *x,       \
+                                const uint8_t *w, int32_t step, int32_t n, int32_t channels)        \
+    {                                                                                               \
+        if (channels == 4) {                                                                        \
+            DOT##_4(sums, &a->sum, x, w, step, n);                                                  \
+        } else {                                                                                    \
+            DOT(sums, &a->sum, x, w, n);                                                            \
+        }                                                                                           \
+    }                                                                                               \
+    CG_CONV_2D_RUNS(KERNEL, cg_conv_2d_u8_args, int32_t, uint8_t, uint8_t, a->sum.weights,          \
+                    cg_byte_result)
+
+CG_CONV_2D_U8(cg_conv_2d_dsp_u8, cg_dot_dsp_u8)
+CG_CONV_2D_U8(cg_conv_2d_mve_u8, cg_dot_mve_u8)
 
 #endif

@@ -3,11 +3,12 @@
  * DEPTHWISE_CONV_2D, int16 data without zero points, int8 weights. Weights are
  * [filter row][filter column][out channel]; out channel c reads in channel c / multiplier.
  *
- * Where every channel reads its own, four of them go along a filter row at a time: cg_taps_s16.h.
+ * Kernels for other families differ in the functions of cg_taps_s16.h.
  */
 #ifndef CG_DEPTHWISE_CONV_2D_S16_H
 #define CG_DEPTHWISE_CONV_2D_S16_H
 
+#include "cg_depthwise_runs.h"
 #include "cg_taps_s16.h"
 #include "cg_wide_sum.h"
 
@@ -46,54 +47,15 @@ CG_KERNEL int64_t cg_depthwise_conv_2d_s16_taps(const cg_depthwise_conv_2d_s16_a
     return sum;
 }
 
+/* A kernel whose sums of four channels are those of TAPS. */
 #define CG_DEPTHWISE_CONV_2D_S16(KERNEL, TAPS)                                                      \
-    CG_KERNEL void KERNEL##_four(int32_t *sums, const cg_depthwise_conv_2d_s16_args *a,             \
-                                 const cg_src *x, int32_t iy, int32_t ix, int32_t c)                \
+    CG_KERNEL void KERNEL##_run(const cg_depthwise_conv_2d_s16_args *a, int32_t *sums,              \
+                                const cg_s16 *x, int32_t x_step, const int8_t *w, int32_t n)        \
     {                                                                                               \
-        int32_t first = 0;                                                                          \
-        while (first < a->filter_w && ix + first * a->dilation_w < 0) {                             \
-            first++;                                                                                \
-        }                                                                                           \
-        const int32_t room = (a->in_w - ix + a->dilation_w - 1) / a->dilation_w;                    \
-        const int32_t n = cg_min(a->filter_w, room) - first;                                        \
-        const int32_t step = a->dilation_w * x->pixel / (int32_t)sizeof(cg_s16);                    \
-        for (int32_t i = 0; i < 4; i++) {                                                           \
-            sums[i] = 0;                                                                            \
-        }                                                                                           \
-        for (int32_t ky = 0; ky < a->filter_h && n > 0; ky++) {                                     \
-            const int32_t row = iy + ky * a->dilation_h;                                            \
-            if (row >= 0 && row < a->in_h) {                                                        \
-                const int32_t tap = ky * a->filter_w + first;                                       \
-                TAPS(sums, (const cg_s16 *)cg_at(x, row, ix + first * a->dilation_w) + c, step,     \
-                     a->weights + (ptrdiff_t)tap * a->channels + c, a->channels, n);                \
-            }                                                                                       \
-        }                                                                                           \
+        TAPS(sums, x, x_step, w, a->channels, n);                               \
     }                                                                                               \
-                                                                                                    \
-    CG_KERNEL void KERNEL(const cg_depthwise_conv_2d_s16_args *a, const cg_src *x, const cg_dst *y, \
-                          const cg_range *r)                                                        \
-    {                                                                                               \
-        const int fours = a->depth_multiplier == 1 && a->filter_h * a->filter_w <= CG_TAPS_S16_MOST; \
-        for (int32_t oy = r->y0; oy < r->y1; oy++) {                                                \
-            for (int32_t ox = r->x0; ox < r->x1; ox++) {                                            \
-                const int32_t iy = oy * a->stride_h - a->pad_top;                                   \
-                const int32_t ix = ox * a->stride_w - a->pad_left;                                  \
-                cg_s16 *out = (cg_s16 *)cg_put(y, oy, ox);                                          \
-                int32_t c = r->c0;                                                                  \
-                for (; fours && c + 4 <= r->c1; c += 4) {                                           \
-                    int32_t sums[4];                                                                \
-                    KERNEL##_four(sums, a, x, iy, ix, c);                                           \
-                    for (int32_t i = 0; i < 4; i++) {                                               \
-                        out[c + i] = cg_wide_result(&a->sum, sums[i], c + i);                       \
-                    }                                                                               \
-                }                                                                                   \
-                for (; c < r->c1; c++) {                                                            \
-                    const int64_t sum = cg_depthwise_conv_2d_s16_taps(a, x, iy, ix, c);             \
-                    out[c] = cg_wide_result(&a->sum, sum, c);                                       \
-                }                                                                                   \
-            }                                                                                       \
-        }                                                                                           \
-    }
+    CG_DEPTHWISE_RUNS(KERNEL, cg_depthwise_conv_2d_s16_args, cg_s16, int8_t, a->weights,            \
+                      CG_TAPS_S16_MOST, cg_depthwise_conv_2d_s16_taps, cg_wide_result)
 
 CG_DEPTHWISE_CONV_2D_S16(cg_depthwise_conv_2d_s16, cg_taps_s16)
 CG_DEPTHWISE_CONV_2D_S16(cg_depthwise_conv_2d_dsp_s16, cg_taps_dsp_s16)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * DEPTHWISE_CONV_2D, uint8. Weights are [filter row][filter column][out channel]; out channel c reads
- * in channel c / multiplier.
+ * in channel c / multiplier. Kernels for other families differ in the functions of cg_taps_u8.h.
  */
 #ifndef CG_DEPTHWISE_CONV_2D_U8_H
 #define CG_DEPTHWISE_CONV_2D_U8_H
 
-#include "cg_byte_sum.h"
+#include "cg_depthwise_runs.h"
+#include "cg_taps_u8.h"
 
 typedef struct {
     int32_t in_h, in_w;               /* the whole input map */
@@ -43,20 +44,18 @@ CG_KERNEL int32_t cg_depthwise_conv_2d_u8_taps(const cg_depthwise_conv_2d_u8_arg
     return sum;
 }
 
-CG_KERNEL void cg_depthwise_conv_2d_u8(const cg_depthwise_conv_2d_u8_args *a, const cg_src *x,
-                                       const cg_dst *y, const cg_range *r)
-{
-    for (int32_t oy = r->y0; oy < r->y1; oy++) {
-        for (int32_t ox = r->x0; ox < r->x1; ox++) {
-            const int32_t iy = oy * a->stride_h - a->pad_top;
-            const int32_t ix = ox * a->stride_w - a->pad_left;
-            uint8_t *out = (uint8_t *)cg_put(y, oy, ox);
-            for (int32_t c = r->c0; c < r->c1; c++) {
-                const int32_t sum = cg_depthwise_conv_2d_u8_taps(a, x, iy, ix, c);
-                out[c] = cg_byte_result(&a->sum, sum, c);
-            }
-        }
-    }
-}
+/* A kernel whose sums of four channels are those of TAPS; they are modulo 2^32, whatever the taps. */
+#define CG_DEPTHWISE_CONV_2D_U8(KERNEL, TAPS)                                                       \
+    CG_KERNEL void KERNEL##_run(const cg_depthwise_conv_2d_u8_args *a, int32_t *sums,               \
+                                const uint8_t *x, int32_t x_step, const uint8_t *w, int32_t n)      \
+    {                                                                                               \
+        TAPS(sums, &a->sum, x, x_step, w, a->channels, n);                                          \
+    }                                                                                               \
+    CG_DEPTHWISE_RUNS(KERNEL, cg_depthwise_conv_2d_u8_args, uint8_t, uint8_t, a->sum.weights,       \
+                      INT32_MAX, cg_depthwise_conv_2d_u8_taps, cg_byte_result)
+
+CG_DEPTHWISE_CONV_2D_U8(cg_depthwise_conv_2d_u8, cg_taps_u8)
+CG_DEPTHWISE_CONV_2D_U8(cg_depthwise_conv_2d_dsp_u8, cg_taps_dsp_u8)
+CG_DEPTHWISE_CONV_2D_U8(cg_depthwise_conv_2d_mve_u8, cg_taps_mve_u8)
 
 #endif

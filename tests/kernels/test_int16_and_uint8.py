@@ -1,4 +1,4 @@
-"""int16 data with int8 weights in the kernels for the DSP extension and for Helium."""
+"""int16 and uint8 data in the kernels for the DSP extension and for Helium."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from codegen.ops import lower
 from codegen.ops.base import OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
+from tests.ops import test_uint8_weights
 from tests.ops.emulated import assert_equal_emulated
 from tests.ops.equality import assert_equal
 from tests.ops.test_int16_weights import KINDS, WIDE, formats_of
@@ -34,6 +35,9 @@ def models_of(
     for op in KINDS:
         chosen = [*sample(layers_of(op, sample), layers), *(x for x in LONG if x.op == op)]
         models[op] = weighted_model(rng, *paired(chosen, formats_of(op)))
+    for op in KINDS[:2]:
+        chosen = sample(layers_of(op, sample), layers)
+        models[f"{op} bytes"] = weighted_model(rng, *paired(chosen, test_uint8_weights.FORMATS))
     return models
 
 
@@ -66,3 +70,13 @@ def test_where_the_faster_kernel_is_taken(
     graph = parse_model(weighted_model(rng, (Layer(op), WIDE))).main
     (call,) = lower(OpContext(graph, graph.nodes[0], Target(kernels))).calls
     assert call.kernel == f"cg_{op.lower()}_{kernels.value}_s16"
+
+
+@pytest.mark.parametrize("kernels", [Kernels.DSP, Kernels.MVE])
+@pytest.mark.parametrize("op", KINDS[:2])
+def test_where_the_faster_kernel_of_bytes_is_taken(
+    op: str, kernels: Kernels, rng: np.random.Generator
+) -> None:
+    graph = parse_model(weighted_model(rng, (Layer(op), test_uint8_weights.BYTES))).main
+    (call,) = lower(OpContext(graph, graph.nodes[0], Target(kernels))).calls
+    assert call.kernel == f"cg_{op.lower()}_{kernels.value}_u8"
