@@ -27,6 +27,7 @@ from codegen.passes.rewrite import (
     with_tensor,
 )
 from codegen.passes.settle_shapes import leaves_shapes_open
+from codegen.passes.trim_control import trim_control, without_operands
 from codegen.passes.trip_count import trip_count
 
 Simplify = Callable[[Graph], Graph]
@@ -112,8 +113,8 @@ def _settle_if(graph: Graph, index: int, simplify: Simplify) -> Graph:
         return _spliced(graph, node, taken, node.inputs[1:])
     constant = [k for k, t in enumerate(node.inputs[1:]) if graph.tensors[t].is_constant]
     if constant:
-        graph = _inside(_bound(graph, node, constant, first=1), index, simplify)
-    return _without_unread(graph, _node(graph, index))
+        graph = _inside(_bound(graph, node, constant), index, simplify)
+    return trim_control(graph, _node(graph, index))
 
 
 def _settle_while(graph: Graph, index: int, simplify: Simplify) -> Graph:
@@ -124,7 +125,7 @@ def _settle_while(graph: Graph, index: int, simplify: Simplify) -> Graph:
         if not same:
             break
         graph = _inside(_without_variables(graph, node, same), index, simplify)
-    graph = _without_unread(graph, node)
+    graph = trim_control(graph, node)
     trips = trip_count(graph, _node(graph, index))
     node = _node(graph, index)
     if trips == 0:
@@ -173,32 +174,18 @@ def _spliced(graph: Graph, node: Node, taken: Subgraph, operands: Sequence[int])
     return _replaced(graph, node, (replace(n, index=first + i) for i, n in enumerate(nodes)))
 
 
-def _bound(graph: Graph, node: Node, positions: Sequence[int], first: int) -> Graph:
+def _bound(graph: Graph, node: Node, positions: Sequence[int]) -> Graph:
     """The graph with constant operands made constants of the subgraphs, and handed over no more.
 
-    `first` is the position of the operand that the subgraphs have as their first input.
+    `positions` are those of the subgraphs' inputs.
     """
+    operands = node.inputs[len(node.inputs) - len(node.subgraphs[0].inputs) :]
     for k in positions:
-        constant = graph.tensors[node.inputs[first + k]]
+        constant = graph.tensors[operands[k]]
         for subgraph in node.subgraphs:
             inner = graph.tensors[subgraph.inputs[k]]
             graph = with_tensor(graph, replace(inner, raw=constant.raw, buffer=constant.buffer))
-    return with_node(graph, _without_operands(node, positions, first))
-
-
-def _without_operands(node: Node, positions: Iterable[int], first: int) -> Node:
-    dropped = set(positions)
-    return replace(
-        node,
-        inputs=(
-            *node.inputs[:first],
-            *(t for k, t in enumerate(node.inputs[first:]) if k not in dropped),
-        ),
-        subgraphs=tuple(
-            replace(s, inputs=tuple(t for k, t in enumerate(s.inputs) if k not in dropped))
-            for s in node.subgraphs
-        ),
-    )
+    return with_node(graph, without_operands(node, positions))
 
 
 def _without_variables(graph: Graph, node: Node, same: Sequence[int]) -> Graph:
@@ -206,89 +193,29 @@ def _without_variables(graph: Graph, node: Node, same: Sequence[int]) -> Graph:
 
     Who reads such a variable behind the loop reads the operand.
     """
-    moved, source, copied = set(same), {}, []
+    source, copied = {}, []
     for k in same:
         operand, result = graph.tensors[node.inputs[k]], graph.tensors[node.outputs[k]]
         if result.index not in graph.outputs and same_codes(operand, result):
             source[result.index] = operand.index
         else:
             copied.append((operand.index, result.index))
-    order = [k for k in range(len(node.inputs)) if k not in moved] + list(same)
-    condition, body = (replace(s, inputs=tuple(s.inputs[k] for k in order)) for s in node.subgraphs)
-    loop = replace(
-        node,
-        inputs=tuple(node.inputs[k] for k in order),
-        outputs=tuple(t for k, t in enumerate(node.outputs) if k not in moved),
-        subgraphs=(
-            condition,
-            replace(body, outputs=tuple(t for k, t in enumerate(body.outputs) if k not in moved)),
-        ),
-    )
-    graph = reads_from(with_node(graph, loop), source)
+    graph = reads_from(with_node(graph, _with_last(node, same)), source)
     copies = _copies(graph, [x for x, _ in copied], [y for _, y in copied])
     loop = _node(graph, node.index)
     graph = _replaced(graph, loop, (loop, *copies))
-    constant = [
-        k
-        for k, t in enumerate(loop.inputs)
-        if k >= len(loop.outputs) and graph.tensors[t].is_constant
-    ]
-    return _bound(graph, loop, constant, first=0)
+    operands = enumerate(loop.inputs[len(loop.outputs) :], len(loop.outputs))
+    return _bound(graph, loop, [k for k, t in operands if graph.tensors[t].is_constant])
 
 
-def _without_unread(graph: Graph, node: Node) -> Graph:
-    """The graph with a node that yields what somebody reads, and takes what its subgraphs read."""
-    wanted = {*graph.outputs, *(t for n in graph.nodes for t in n.inputs)}
-    wanted.update(state.end for state in graph.states if state.end is not None)
-    kept = {k for k, t in enumerate(node.outputs) if t in wanted}
-    first = 1 if node.op == "IF" else 0
-    if node.op == "WHILE":
-        kept = _needed_variables(node, kept)
-    dropped = [k for k in range(len(node.outputs)) if k not in kept]
-    yielding = 0 if node.op == "IF" else 1  # the condition of a loop yields a boolean
-    node = replace(
+def _with_last(node: Node, moved: Sequence[int]) -> Node:
+    """The loop with these variables behind all others, as operands that it does not yield."""
+    order = [k for k in range(len(node.inputs)) if k not in moved] + list(moved)
+    condition, body = (replace(s, inputs=tuple(s.inputs[k] for k in order)) for s in node.subgraphs)
+    kept = [k for k in range(len(node.outputs)) if k not in moved]
+    return replace(
         node,
-        outputs=tuple(t for k, t in enumerate(node.outputs) if k in kept),
-        subgraphs=tuple(
-            s
-            if number < yielding
-            else replace(s, outputs=tuple(t for k, t in enumerate(s.outputs) if k in kept))
-            for number, s in enumerate(node.subgraphs)
-        ),
+        inputs=tuple(node.inputs[k] for k in order),
+        outputs=tuple(node.outputs[k] for k in kept),
+        subgraphs=(condition, replace(body, outputs=tuple(body.outputs[k] for k in kept))),
     )
-    if node.op == "WHILE":
-        node = _without_operands(node, dropped, first)
-    variables = len(node.outputs) if node.op == "WHILE" else 0
-    read = [_read(s) for s in node.subgraphs]
-    unread = [
-        k
-        for k in range(variables, len(node.inputs) - first)
-        if not any(s.inputs[k] in r for s, r in zip(node.subgraphs, read, strict=True))
-    ]
-    return with_node(graph, _without_operands(node, unread, first))
-
-
-def _read(subgraph: Subgraph) -> set[int]:
-    return {*subgraph.outputs, *(t for node in subgraph.nodes for t in node.inputs)}
-
-
-def _needed_variables(node: Node, wanted: set[int]) -> set[int]:
-    """Positions of the variables that the condition or a wanted one depends on, in the end."""
-    condition, body = node.subgraphs
-    read = _read(condition)
-    needed: set[int] = set()
-    waiting = wanted | {k for k in range(len(node.outputs)) if condition.inputs[k] in read}
-    while waiting:
-        needed |= waiting
-        behind = _behind(body, [body.outputs[k] for k in waiting])
-        waiting = {k for k in range(len(node.outputs)) if body.inputs[k] in behind} - needed
-    return needed
-
-
-def _behind(subgraph: Subgraph, results: Iterable[int]) -> set[int]:
-    """All tensors that these depend on, themselves included."""
-    found = set(results)
-    for node in reversed(subgraph.nodes):
-        if found.intersection(node.outputs):
-            found.update(node.inputs)
-    return found

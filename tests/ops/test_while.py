@@ -8,9 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.boards import load_board
 from codegen.graph import Tensor
 from codegen.importer import parse_model
+from codegen.pipeline import BuildOptions, build
 from codegen.plan import PlanOptions
+from codegen.verify.program import build_host_program
+from codegen.verify.session import sources_of
+from tests.micro import run_micro
 from tests.ops.control import BOOL, INT, Kind, Make, Scope, model
 from tests.ops.equality import Array, assert_equal, random_input
 from tests.paths import MODELS, requires_models
@@ -237,3 +242,23 @@ def test_a_file_with_nested_loops(tmp_path: Path, rng: np.random.Generator) -> N
     data = (MODELS / "optest" / "litert__nested_while.tflite").read_bytes()
     values = [[np.array(x, np.float32)] for x in (1.0, 0.5, -1.0, 3.0)]
     assert_equal({"nested": data}, tmp_path, rng, inputs={"nested": values})
+
+
+def test_tensorflow_lite_micro_hands_results_on_at_once(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """Bodies that give back their operands: LiteRT copies in turn, this interpreter does not."""
+    cases = {
+        "swapped": counted([ROW, ROW], lambda s, x: [x[2], x[1]]),
+        "turned": counted([ROW, ROW, ROW], lambda s, x: [x[3], x[1], x[2]]),
+        "shifted": counted([ROW, ROW, ROW], lambda s, x: [s.add(x[1], x[2], ROW), x[1], x[2]]),
+    }
+    options = BuildOptions(name="net", plan=PlanOptions(reference="tflm"))
+    for label, data in cases.items():
+        sets = inputs_of(data, rng)[:3]
+        built = build(parse_model(data), "net", load_board("host"), options)
+        wanted = run_micro(data, sets, len(built.plan.graph.outputs))
+        with build_host_program([sources_of(built)], tmp_path / label) as program:
+            for values, expected in zip(sets, wanted, strict=True):
+                run = program.run(0, [v.tobytes() for v in values])
+                assert list(run.outputs) == [array.tobytes() for array in expected], label
