@@ -84,6 +84,12 @@ def _lstm(operands: _Operands) -> int:
     return steps * sum(math.prod(matrix) for matrix in matrices if len(matrix) == 2)
 
 
+def _rnn(operands: _Operands) -> int:
+    """Every step multiplies the input's and the recurrent matrix."""
+    matrices = [operands.input(position) for position in (1, 2)]
+    return math.prod(operands.input(0)[:-1]) * sum(math.prod(matrix) for matrix in matrices)
+
+
 def _svdf(operands: _Operands) -> int:
     """Weights over features [filters, in] and over time [filters, memory]."""
     features, time = operands.input(1), operands.input(2)
@@ -99,7 +105,9 @@ _COUNTERS: Mapping[str, Callable[[_Operands], int]] = {
     "DEPTHWISE_CONV_2D": _depthwise_conv_2d,
     "FULLY_CONNECTED": _fully_connected,
     "LSTM": _lstm,
+    "RNN": _rnn,
     "SVDF": _svdf,
     "TRANSPOSE_CONV": _transpose_conv,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": _rnn,
 }

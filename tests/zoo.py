@@ -434,6 +434,12 @@ def _recurrent(chain: _Chain, x: int) -> int:
     ):
         real = chain.op("DEQUANTIZE", [source], chain.builder.tensor(dims, "float32"))
         _lstm(chain, kind, real, dims, "float32")
+    for kind, source, dims in (
+        ("UNIDIRECTIONAL_SEQUENCE_RNN", sequence, flat),
+        ("RNN", rows, (32, 6)),
+    ):
+        real = chain.op("DEQUANTIZE", [source], chain.builder.tensor(dims, "float32"))
+        _rnn(chain, kind, real, dims)
     filtered = _svdf(chain, rows, "int8")
     _svdf(chain, real, "float32")
     y = chain.op("RESHAPE", [y, chain.constant(shape)], chain.result(shape))
@@ -463,6 +469,19 @@ def _lstm(chain: _Chain, kind: str, x: int, shape: Sequence[int], dtype: str) ->
     options: dict[str, OptionValue] = {"fused_activation_function": "TANH", "cell_clip": 10.0}
     builder.op(kind, inputs, [y], intermediates=() if real else hidden, **options)
     return y
+
+
+def _rnn(chain: _Chain, kind: str, x: int, shape: Sequence[int]) -> int:
+    """Six units, float data with int8 matrices."""
+    builder, rng = chain.builder, chain.rng
+    matrices = [
+        builder.tensor((6, 6), "int8", 0.002, 0, data=rng.integers(-127, 128, (6, 6)))
+        for _ in range(2)
+    ]
+    bias = builder.tensor((6,), "float32", data=rng.normal(0, 0.1, 6))
+    state = builder.tensor((shape[0], 6), "float32", is_variable=True)
+    y = builder.tensor(shape, "float32")
+    return chain.op(kind, [x, *matrices, bias, state], y, fused_activation_function="TANH")
 
 
 def _svdf(chain: _Chain, x: int, dtype: str) -> int:
