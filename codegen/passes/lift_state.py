@@ -122,22 +122,14 @@ class _Operator:
 
     def _around(self, inside: Sequence[_Inside], values: Mapping[Key, Tensor]) -> Graph:
         """Read every variable before the operator, and assign those that change behind it."""
-        node, changed = self._node, {key for i in inside for key in _changed(i)}
-        handed = [key for key in values if key in changed or node.op == "WHILE"]
+        changed = {key for i in inside for key in _changed(i)}
         before = {key: self._new(like) for key, like in values.items()}
-        after = {key: self._new(values[key]) for key in handed}
-        subgraphs = [
-            replace(i.subgraph, outputs=(*i.subgraph.outputs, *(i.ends[k] for k in handed)))
-            for i in inside
-        ]
-        if node.op == "WHILE":
-            subgraphs[0] = inside[0].subgraph
-        operator = replace(
-            node,
-            inputs=(*node.inputs, *before.values()),
-            outputs=(*node.outputs, *after.values()),
-            subgraphs=tuple(subgraphs),
-        )
+        after = {
+            key: self._new(like)
+            for key, like in values.items()
+            if key in changed or self._node.op == "WHILE"
+        }
+        operator = self._handing(inside, before, after)
         numbers = count(self._graph.next_index() + sum(1 for _ in all_nodes([operator])))
         made = {key: self._handle(key, numbers) for key in values}
         first = [n for _, nodes in made.values() for n in nodes]
@@ -151,9 +143,26 @@ class _Operator:
             if key in changed
         ]
         around = self._graph.nodes
-        place = [n.index for n in around].index(node.index)
+        place = [n.index for n in around].index(operator.index)
         nodes = (*around[:place], *first, operator, *last, *around[place + 1 :])
         return replace(self._graph, nodes=nodes)
+
+    def _handing(
+        self, inside: Sequence[_Inside], before: Mapping[Key, int], after: Mapping[Key, int]
+    ) -> Node:
+        """The operator that takes these values of variables, and yields those."""
+        one, two = (
+            replace(i.subgraph, outputs=(*i.subgraph.outputs, *(i.ends[key] for key in after)))
+            for i in inside
+        )
+        if self._node.op == "WHILE":
+            one = inside[0].subgraph  # it yields the condition alone
+        return replace(
+            self._node,
+            inputs=(*self._node.inputs, *before.values()),
+            outputs=(*self._node.outputs, *after.values()),
+            subgraphs=(one, two),
+        )
 
     def _handle(self, key: Key, numbers: Iterator[int]) -> tuple[int, list[Node]]:
         """A handle of the variable, and the operator that makes it if there was none."""

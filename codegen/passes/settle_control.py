@@ -120,11 +120,14 @@ def _settle_if(graph: Graph, index: int, simplify: Simplify) -> Graph:
 def _settle_while(graph: Graph, index: int, simplify: Simplify) -> Graph:
     while True:
         node = _node(graph, index)
-        body = node.subgraphs[1]
+        body, constant = node.subgraphs[1], _constant_operands(graph, node)
         same = [k for k, t in enumerate(body.outputs) if t == body.inputs[k]]
-        if not same:
+        if constant:
+            graph = _inside(_bound(graph, node, constant), index, simplify)
+        elif same:
+            graph = _inside(_without_variables(graph, node, same), index, simplify)
+        else:
             break
-        graph = _inside(_without_variables(graph, node, same), index, simplify)
     graph = trim_control(graph, node)
     trips = trip_count(graph, _node(graph, index))
     node = _node(graph, index)
@@ -189,7 +192,7 @@ def _bound(graph: Graph, node: Node, positions: Sequence[int]) -> Graph:
 
 
 def _without_variables(graph: Graph, node: Node, same: Sequence[int]) -> Graph:
-    """The graph with variables that the body leaves as they are made mere operands, or constants.
+    """The graph with variables that the body leaves as they are made mere operands.
 
     Who reads such a variable behind the loop reads the operand.
     """
@@ -203,9 +206,13 @@ def _without_variables(graph: Graph, node: Node, same: Sequence[int]) -> Graph:
     graph = reads_from(with_node(graph, _with_last(node, same)), source)
     copies = _copies(graph, [x for x, _ in copied], [y for _, y in copied])
     loop = _node(graph, node.index)
-    graph = _replaced(graph, loop, (loop, *copies))
+    return _replaced(graph, loop, (loop, *copies))
+
+
+def _constant_operands(graph: Graph, loop: Node) -> list[int]:
+    """Positions of the operands of a loop that are constant, variables apart."""
     operands = enumerate(loop.inputs[len(loop.outputs) :], len(loop.outputs))
-    return _bound(graph, loop, [k for k, t in operands if graph.tensors[t].is_constant])
+    return [k for k, t in operands if graph.tensors[t].is_constant]
 
 
 def _with_last(node: Node, moved: Sequence[int]) -> Node:

@@ -158,10 +158,9 @@ def _add_tensors(flat: Flat, scope: Scope, around: _Around | None) -> None:
 def _buffers(scope: Scope, starts: list[int], around: _Around | None) -> Iterator[Buffer]:
     """The buffers of a graph with their lives in flat positions; `starts` ends with the end."""
     count = len(starts) - 1
+    given_away = {scratch_name(n) for n in scope.placed.nodes if n.index in scope.controls}
     for b in scope.placed.buffers:
-        if b.name in {scratch_name(node) for node in scope.placed.nodes if node.subgraphs}:
-            continue
-        if around is not None and b.home is not Home.ARENA:
+        if b.name in given_away or (around is not None and b.home is not Home.ARENA):
             continue
         first = starts[b.first] if b.first >= 0 else b.first
         last = b.last

@@ -76,6 +76,28 @@ def test_constants_that_are_handed_through_become_constants_inside() -> None:
     assert (len(loop.inputs), len(loop.outputs)) == (1, 1)
 
 
+def test_operands_that_become_constants_late_become_constants_inside() -> None:
+    """The first loop has no turn, so what it yields, and the second one reads, is a constant."""
+
+    def main(s: Scope, x: list[int]) -> Sequence[int]:
+        kinds = [INT, INT]
+
+        def nothing(t: Scope, y: list[int]) -> Sequence[int]:
+            return [up(t, y[0]), t.add(y[1], y[1])]
+
+        _, limit = s.loop([s.constant(5), s.constant(3)], kinds, below(2), nothing)
+        return s.loop(
+            [x[0], limit],
+            kinds,
+            lambda t, y: [t.less(y[0], y[1])],
+            lambda t, y: [up(t, y[0]), y[1]],
+        )[:1]
+
+    graph = graph_of(model([INT], main))
+    assert (len(loop_in(graph).inputs), len(graph.nodes)) == (1, 1)
+    assert check_plan(plan_document(build_plan(graph, load_board("host")), "net")).safe
+
+
 def test_variables_that_nothing_needs_vanish() -> None:
     """The third variable feeds itself and the fourth, which nobody reads."""
     kinds = [INT, ROW, ROW, ROW]

@@ -43,6 +43,7 @@ class TaggedMemory:
         self._spaces: dict[str, Array] = {}
         for space, size in _sizes(index).items():
             self._spaces[space] = np.zeros(size, np.int64)
+        self._written = tuple(self._spaces)  # all that are no constants
         end = self._bases[-1]
         for buffer in index.document.buffers:
             if buffer.home == "constant" and buffer.tensors:
@@ -53,11 +54,12 @@ class TaggedMemory:
 
     def snapshot(self) -> Snapshot:
         """All that can be written, as it is now."""
-        return {name: space.copy() for name, space in self._spaces.items()}
+        return {name: self._spaces[name].copy() for name in self._written}
 
     def restore(self, *ways: Snapshot) -> None:
         """Memory is as one of the snapshots says; where they differ nothing is known."""
-        for name, space in self._spaces.items():
+        for name in self._written:
+            space = self._spaces[name]
             first, *others = (way[name] for way in ways)
             space[...] = first
             for other in others:
@@ -65,7 +67,7 @@ class TaggedMemory:
 
     def is_at(self, snapshot: Snapshot) -> bool:
         """Whether memory is as it was then."""
-        return all(bool((space == snapshot[name]).all()) for name, space in self._spaces.items())
+        return all(bool((self._spaces[name] == was).all()) for name, was in snapshot.items())
 
     def alias(self, source: int, result: int) -> None:
         """From now on a whole tensor goes by the tags of another one."""
