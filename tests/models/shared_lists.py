@@ -35,7 +35,7 @@ INCOMPARABLE = {
 }
 
 # File -> words of the error with which LiteRT's reference kernels refuse it. Some of these are
-# compared all the same: with LiteRT's other kernels, or after a mended axis (verify/repair.py).
+# compared all the same: with LiteRT's other kernels, or after a repair (verify/repair.py).
 NOT_RUN_BY_LITERT = {
     "MohamedElhadidy0019-stm32ai-modelzoo__"
     "object_detection_coco_2017_person_ssd_mobilenet_v2_fpnlite_035_192_int8": "'TILE' version '3'",
