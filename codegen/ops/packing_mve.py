@@ -18,6 +18,8 @@ LANES = 16
 """Inputs per vector."""
 BLOCK = 4
 """Output channels that are computed together."""
+SCALES = 2 * BLOCK
+"""Words of scales per block."""
 ROOM = 2**31 - 256
 """What a shifted sum may reach so that adding a zero point cannot leave int32."""
 
@@ -93,17 +95,24 @@ def layer_params(
     Shapes: filters[channels, depth], bias[channels] or None.
     """
     stream = packed_weights(filters, folded_bias(filters, bias, input_zero))
+    same = bool(np.ptp(requantisation.multipliers) == np.ptp(requantisation.shifts) == 0)
     return (
         ("layer.depth", filters.shape[1]),
         ("layer.weights", weights(stream)),
-        ("layer.scales", table(packed_scales(requantisation))),
-        *output_params(requantisation),
+        ("layer.scales", table(packed_scales(requantisation)[: SCALES if same else None])),
+        *output_params(requantisation, one_scale=same),
     )
 
 
-def output_params(requantisation: Requantisation) -> tuple[tuple[str, Param], ...]:
-    """The fields of a `cg_mve_layer` called `layer` that turn sums into codes, scales excepted."""
+def output_params(
+    requantisation: Requantisation, *, one_scale: bool = False
+) -> tuple[tuple[str, Param], ...]:
+    """The fields of a `cg_mve_layer` called `layer` that turn sums into codes, scales excepted.
+
+    `one_scale`: all channels have the scales of the first block.
+    """
     return (
+        ("layer.one_scale", int(one_scale)),
         ("layer.channels", len(requantisation.shifts)),
         ("layer.rounding", int(requantisation.rounding)),
         ("layer.output_offset", requantisation.output_zero),

@@ -10,7 +10,8 @@
 
 #include "cg_view.h"
 
-#if defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP) && !defined(__ARM_BIG_ENDIAN)
+#if defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP) && !defined(__ARM_BIG_ENDIAN) \
+    && !defined(CG_NO_ASSEMBLY)
 #define CG_DSP_ASM
 #endif
 

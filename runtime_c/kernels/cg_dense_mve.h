@@ -11,7 +11,7 @@
  *     4 x rest    weights of the last depth % 16 inputs
  *
  * The table ends with the few bytes that the last vector reads in vain. Beside it lies the table of
- * scales: 4 multipliers, then 4 shifts (negative: to the right) for every block.
+ * scales: 4 multipliers, then 4 shifts (negative: to the right) for every block, or once for all.
  *
  * VMLADAVA adds sixteen products to one even core register. Eight of those registers are free, so
  * a block of sums is eight wide: two pixels by four channels, or one pixel by eight. Compilers run
@@ -33,7 +33,7 @@ CG_KERNEL int32_t cg_dense_block(const cg_mve_layer *l)
 CG_KERNEL int8_t cg_dense_one(const cg_mve_layer *l, const int8_t *x, int32_t c)
 {
     const int32_t *block = l->weights + c / 4 * cg_dense_block(l);
-    const int32_t *scales = l->scales + c / 4 * 8;
+    const int32_t *scales = cg_mve_scales(l, c);
     const int8_t *w = (const int8_t *)(block + 4);
     int32_t sum = 0;
     for (int32_t k = 0; k < l->depth; k++) {
@@ -75,11 +75,9 @@ __attribute__((unused)) static CG_NOINLINE void cg_dense_small(const cg_mve_laye
                                                                const int8_t *x, int8_t *out)
 {
     const int32_t *block = l->weights + r->c0 / 4 * cg_dense_block(l);
-    const int32_t *scales = l->scales + 2 * r->c0;
     for (int32_t c = r->c0; c < r->c1; c += 4) {
-        cg_mve_put_4(l, cg_dense_small_4(x, block, l->depth), scales, out + c, r->c1 - c);
+        cg_mve_put_4(l, cg_dense_small_4(x, block, l->depth), cg_mve_scales(l, c), out + c, r->c1 - c);
         block += cg_dense_block(l);
-        scales += 8;
     }
 }
 
@@ -157,26 +155,31 @@ __attribute__((unused)) static CG_NOINLINE void cg_dense_small(const cg_mve_laye
     "vmov %q[a][2], %q[a][0], r0, r4\n\tvmov %q[a][3], %q[a][1], r2, r6\n\t"          \
     "vmov %q[b][2], %q[b][0], r8, r12\n\tvmov %q[b][3], %q[b][1], r10, lr\n\t"
 
+/* Four multipliers or shifts; the pointer goes on by STEP, or stays where SAME is the place for all. */
+#define CG_DENSE_SCALES(STEP, SAME)                                                   \
+    ".if %c[same]\n\tvldrw.u32 %q[t], [%[s], #" SAME "]\n\t"                          \
+    ".else\n\tvldrw.u32 %q[t], [%[s]], #" STEP "\n\t.endif\n\t"
+
 /* From sums in registers to codes in memory: two pixels `distance` bytes apart. */
 #define CG_DENSE_FINISH_2X4                                                           \
-    CG_DENSE_SUMS "vldrw.u32 %q[t], [%[s]], #16\n\t"                                  \
+    CG_DENSE_SUMS CG_DENSE_SCALES("16", "0")                                          \
     CG_DENSE_MULTIPLY("%q[a]") CG_DENSE_MULTIPLY("%q[b]")                             \
     CG_DENSE_CORRECT("%q[a]") CG_DENSE_CORRECT("%q[b]")                               \
-    "vldrw.u32 %q[t], [%[s]], #16\n\tvrshl.s32 %q[a], %q[a], %q[t]\n\t"               \
+    CG_DENSE_SCALES("16", "16") "vrshl.s32 %q[a], %q[a], %q[t]\n\t"                   \
     "vrshl.s32 %q[b], %q[b], %q[t]\n\t" CG_DENSE_NARROW                               \
     "vstrb.32 %q[a], [%[out]], #4\n\taddw r0, %[out], #%c[distance] - 4\n\t"          \
     "vstrb.32 %q[b], [r0]\n\t"
 /* The same: eight channels of one pixel, whose scales are those of two blocks. */
 #define CG_DENSE_FINISH_1X8                                                           \
-    CG_DENSE_SUMS "vldrw.u32 %q[t], [%[s]], #32\n\t" CG_DENSE_MULTIPLY("%q[a]")       \
-    "vldrw.u32 %q[t], [%[s]], #-16\n\t" CG_DENSE_MULTIPLY("%q[b]")                    \
+    CG_DENSE_SUMS CG_DENSE_SCALES("32", "0") CG_DENSE_MULTIPLY("%q[a]")               \
+    CG_DENSE_SCALES("-16", "0") CG_DENSE_MULTIPLY("%q[b]")                            \
     CG_DENSE_CORRECT("%q[a]") CG_DENSE_CORRECT("%q[b]")                               \
-    "vldrw.u32 %q[t], [%[s]], #32\n\tvrshl.s32 %q[a], %q[a], %q[t]\n\t"               \
-    "vldrw.u32 %q[t], [%[s]], #16\n\tvrshl.s32 %q[b], %q[b], %q[t]\n\t"               \
+    CG_DENSE_SCALES("32", "16") "vrshl.s32 %q[a], %q[a], %q[t]\n\t"                   \
+    CG_DENSE_SCALES("16", "16") "vrshl.s32 %q[b], %q[b], %q[t]\n\t"                   \
     CG_DENSE_NARROW "vstrb.32 %q[a], [%[out]], #4\n\tvstrb.32 %q[b], [%[out]], #4\n\t"
 
 #define CG_DENSE_OUTPUT                                                               \
-    [rounding] "i"(l->rounding), [zero] "i"(l->output_offset & 0xffff),               \
+    [same] "i"(l->one_scale != 0), [rounding] "i"(l->rounding), [zero] "i"(l->output_offset & 0xffff),               \
     [clamps] "i"(l->act_min > INT8_MIN || l->act_max < INT8_MAX),                     \
     [low] "i"(l->act_min & 0xffff), [high] "i"(l->act_max & 0xffff)
 #define CG_DENSE_DEPTH(MOST)                                                          \
@@ -282,12 +285,13 @@ CG_KERNEL int32_t cg_dense_is_fast(const cg_mve_layer *l)
 {
     return __builtin_constant_p(l->depth) && __builtin_constant_p(l->rounding)
         && __builtin_constant_p(l->output_offset) && __builtin_constant_p(l->act_min)
-        && __builtin_constant_p(l->act_max) && l->rounding != CG_MVE_TWICE;
+        && __builtin_constant_p(l->act_max) && __builtin_constant_p(l->one_scale)
+        && l->rounding != CG_MVE_TWICE;
 }
 
 CG_KERNEL cg_dense_at cg_dense_start(const cg_mve_layer *l, int32_t c, int8_t *out)
 {
-    return (cg_dense_at){ l->weights + c / 4 * cg_dense_block(l), l->scales + c * 2, out + c };
+    return (cg_dense_at){ l->weights + c / 4 * cg_dense_block(l), cg_mve_scales(l, c), out + c };
 }
 
 /* Up to four channels of two pixels, or of one where x and y are the same. */

@@ -10,7 +10,7 @@
 #include "cg_fixed_point.h"
 
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__) \
-    && defined(__GNUC__) && !defined(__clang__)
+    && defined(__GNUC__) && !defined(__clang__) && !defined(CG_NO_ASSEMBLY)
 #define CG_MVE 1
 #include <arm_mve.h>
 #else
@@ -33,7 +33,14 @@ typedef struct {
     int32_t act_min, act_max;
     const int32_t *weights;
     const int32_t *scales;
+    int32_t one_scale;                /* 1: all channels have the scales of the first four */
 } cg_mve_layer;
+
+/* The scales of the four channels from c on. */
+CG_KERNEL const int32_t *cg_mve_scales(const cg_mve_layer *l, int32_t c)
+{
+    return l->one_scale != 0 ? l->scales : l->scales + c / 4 * 8;
+}
 
 /* Eight sums: two pixels by four channels, or one pixel by two blocks of four channels. */
 typedef struct {

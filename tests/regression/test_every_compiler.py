@@ -124,3 +124,20 @@ def test_emulated(board: str, level: str, tmp_path: Path) -> None:
     program = build_emulator_program(sources, target, tmp_path, flags=flags)
     results = program.run([Request(model, tuple(inputs)) for model, inputs, _ in cases()])
     assert [list(r.outputs) for r in results] == [wanted for _, _, wanted in cases()]
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+def test_without_assembly(board: str, tmp_path: Path) -> None:
+    """What compilers other than gcc and clang see of the kernels for a core's instructions."""
+    for tool in EMULATED[board]:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    target = emulator_target(load_board(board))
+    assert target is not None
+    _, *small = builds(board)
+    sources = [sources_of(built) for built in small]
+    program = build_emulator_program(sources, target, tmp_path, flags=["-DCG_NO_ASSEMBLY"])
+    wanted = [(model - 1, inputs, outputs) for model, inputs, outputs in cases() if model > 0]
+    results = program.run([Request(model, tuple(inputs)) for model, inputs, _ in wanted])
+    assert [list(r.outputs) for r in results] == [outputs for _, _, outputs in wanted]
