@@ -50,7 +50,22 @@ def lower(context: OpContext) -> Lowered:
         )
     _require_layout(context)
     lowered = with_twins(spec.lower(context), context.target)
+    _require_all_written(context, lowered)
     return _with_subgraphs(context, lowered) if node.subgraphs else lowered
+
+
+def _require_all_written(context: OpContext, lowered: Lowered) -> None:
+    """Refuse a node with more outputs than its operator has.
+
+    Raises:
+        InvalidModel: naming the first that nothing writes.
+    """
+    written = {access.tensor for call in lowered.calls for access in call.outputs}
+    if context.node.subgraphs:  # whose operators write
+        return
+    for index in context.node.outputs:
+        if index not in written:
+            raise context.invalid(f"it has no result for {context.graph.tensors[index].label}")
 
 
 def _with_subgraphs(context: OpContext, lowered: Lowered) -> Lowered:

@@ -41,13 +41,19 @@ def link_state(model: Model, graph: Graph) -> Graph:
 
 
 def handles_in(graph: Graph) -> dict[int, Key]:
-    """Resource tensor -> the variable that it stands for."""
+    """Resource tensor -> the variable that it stands for.
+
+    Raises:
+        InvalidModel: for a handle in a tensor that holds something else.
+    """
     found = {}
     for node in graph.nodes:
         if node.op == "VAR_HANDLE":
             context = OpContext(graph, node)
-            name = context.str_option("shared_name", "")
-            found[context.output().index] = (context.str_option("container", ""), name)
+            name, handle = context.str_option("shared_name", ""), context.output()
+            if handle.dtype is not DType.RESOURCE:
+                raise context.invalid(f"{handle.label} is {handle.dtype.value}, not a handle")
+            found[handle.index] = (context.str_option("container", ""), name)
     return found
 
 

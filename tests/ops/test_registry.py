@@ -15,6 +15,7 @@ from codegen.ops import lower, registry
 from codegen.ops.base import OpContext
 from codegen.passes import link
 from codegen.passes.fold_constants import fold_constants
+from tests.tflite_builder import ModelBuilder
 from tests.tools.operators_doc import DOCUMENT, document
 from tests.zoo import without_reference, zoo
 
@@ -120,3 +121,12 @@ def _as(tensor: Tensor, dtype: DType) -> Tensor:
     if dtype.numpy is not None:
         raw = tensor.array.astype(dtype.numpy).tobytes()
     return replace(tensor, dtype=dtype, quant=quant, raw=raw)
+
+
+def test_an_output_that_no_operator_has_is_refused() -> None:
+    builder = ModelBuilder()
+    x, y, more = (builder.tensor((2, 3)) for _ in range(3))
+    builder.op("RESHAPE", [x], [y, more])
+    graph = parse_model(builder.build([x], [y, more])).main
+    with pytest.raises(CodegenError, match='RESHAPE: it has no result for tensor 2 "t2"'):
+        lower(OpContext(graph, graph.nodes[0]))

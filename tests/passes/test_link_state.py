@@ -244,9 +244,19 @@ def of_another_shape() -> bytes:
     return s.main.build([x], [s.op("MAXIMUM", [s.read(handle, (1, 24)), x], (1, 24))])
 
 
+def handle_of_codes() -> bytes:
+    builder = ModelBuilder()
+    x, y = (builder.tensor(SHAPE, **Q) for _ in range(2))
+    handle = builder.tensor(SHAPE, **Q)
+    builder.op("VAR_HANDLE", [], [handle], shared_name="v")
+    builder.op("MAXIMUM", [x, handle], [y])
+    return builder.build([x], [y])
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (handle_of_codes, 'operator 0 VAR_HANDLE: tensor 2 "t2" is int8, not a handle'),
         (uninitialised, "variable 'v' is read before it has a value"),
         (computed_initialiser, r"CALL_ONCE: its initialiser 'NoOp' runs operator 1 RELU"),
         (of_another_shape, r"a variable is int8\[1,4,6\] at one place and int8\[1,24\] at another"),
