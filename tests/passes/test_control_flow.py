@@ -327,3 +327,35 @@ def test_state_that_an_operator_inside_keeps_is_refused() -> None:
 
     line = refusal(counted([Kind((1, 4), "float32")], body))
     assert "SVDF of subgraph 'body' keeps state of its own" in line
+
+
+def dense(s: Scope, x: int) -> int:
+    """4 x 4 multiply-accumulates."""
+    weights = s.constant(0.5, Kind((4, 4), "float32"))
+    return s.op("FULLY_CONNECTED", [x, weights, -1], ENTRY, keep_num_dims=True)
+
+
+def macs_of(data: bytes) -> int:
+    built = build(parse_model(data), "net", load_board("host"))
+    (layer,) = (item for item in built.plan.outer_layers if item.control is not None)
+    assert f"_MACS INT64_C({layer.lowered.macs})" in built.files["net.h"]
+    return layer.lowered.macs
+
+
+def test_macs_are_those_of_all_turns_where_these_are_known() -> None:
+    assert macs_of(fixed([ENTRY], lambda s, x: [dense(s, x[1])], 3)) == 3 * 16
+    assert macs_of(counted([ENTRY], lambda s, x: [dense(s, x[1])])) == 16
+
+
+def test_macs_of_a_choice_are_those_of_the_larger_way() -> None:
+    def main(s: Scope, x: list[int]) -> Sequence[int]:
+        return s.either(
+            x[0],
+            x[1:],
+            [ENTRY],
+            [ENTRY],
+            lambda t, y: [dense(t, dense(t, y[0]))],
+            lambda t, y: [dense(t, y[0])],
+        )
+
+    assert macs_of(model([BOOL, ENTRY], main)) == 32
