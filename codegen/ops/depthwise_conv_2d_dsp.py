@@ -65,7 +65,7 @@ def _any_window(context: OpContext, layer: Layer, view: Window) -> tuple[Call, .
             ),
             inputs=(whole(x, Alias.ROW, view.h.rows),),
             outputs=(whole(y),),
-            scratch=16 * pairs,
+            scratch=8 * pairs,
             cost=_instructions(y, pairs),
         ),
     )

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD
  *
  * Sums over taps, each channel for itself, requantised to int8: one output pixel of a depthwise
- * convolution with any window. Taps are pointers to pixels of the input, in pairs; four channels at a
+ * convolution with any window. Taps are offsets of pixels of the input, in pairs; four channels at a
  * time, PKHBT and SXTB16 bring the two taps of a channel into one word for SMLAD.
  *
  * All that four channels c .. c+3 need is one stream of words:
@@ -21,7 +21,30 @@ typedef struct {
     const int32_t *stream;            /* of the first four channels */
     int32_t pairs;                    /* of taps */
     int32_t is_signed;                /* 1: codes below the zero point count */
+    const int8_t *base;               /* of the input: what taps are offsets from */
+    const int8_t *zeros;              /* a pixel of zero points, for taps outside the map */
 } cg_taps_args;
+
+/* The offset of a tap outside the map: on cores that run the assembly that of the zero points, modulo
+ * 2^32; elsewhere, where it may not fit 32 bits, a mark. */
+CG_KERNEL int32_t cg_tap_outside(const cg_taps_args *a)
+{
+#ifdef CG_DSP_ASM
+    return (int32_t)((uintptr_t)a->zeros - (uintptr_t)a->base);
+#else
+    (void)a;
+    return INT32_MIN;
+#endif
+}
+
+CG_KERNEL const int8_t *cg_tap_at(const cg_taps_args *a, int32_t offset)
+{
+#ifdef CG_DSP_ASM
+    return (const int8_t *)((uintptr_t)a->base + (uintptr_t)offset);
+#else
+    return offset == INT32_MIN ? a->zeros : a->base + offset;
+#endif
+}
 
 /* Words of the stream of four channels. */
 CG_KERNEL int32_t cg_taps_quad_words(const cg_taps_args *a)
@@ -30,15 +53,15 @@ CG_KERNEL int32_t cg_taps_quad_words(const cg_taps_args *a)
 }
 
 /* The first `channels` of four, in C; p holds the taps, c is the first of the four channels. */
-CG_KERNEL void cg_taps_quad(int8_t *out, const int8_t *const *p, int32_t c, int32_t channels,
+CG_KERNEL void cg_taps_quad(int8_t *out, const int32_t *p, int32_t c, int32_t channels,
                             const cg_taps_args *a, const int32_t *stream)
 {
     for (int32_t i = 0; i < channels; i++) {
         uint32_t sum = (uint32_t)stream[i];
         for (int32_t pair = 0; pair < a->pairs; pair++) {
             const int32_t w = stream[4 + 4 * pair + i];
-            sum += (uint32_t)((int16_t)w * p[2 * pair][c + i]);
-            sum += (uint32_t)((int16_t)(w >> 16) * p[2 * pair + 1][c + i]);
+            sum += (uint32_t)((int16_t)w * cg_tap_at(a, p[2 * pair])[c + i]);
+            sum += (uint32_t)((int16_t)(w >> 16) * cg_tap_at(a, p[2 * pair + 1])[c + i]);
         }
         const int32_t *q = stream + 4 + 4 * a->pairs + 3 * i;
         int32_t x = cg_high_mul((int32_t)sum, q[0], a->is_signed != 0 ? (int64_t)1 << 31 : 0);
@@ -57,9 +80,9 @@ CG_KERNEL void cg_taps_quad(int8_t *out, const int8_t *const *p, int32_t c, int3
 #define CG_TAPS_TURNS_MASK "3"
 #endif
 
-/* The loop over quads of channels: r12 walks the stream, r2 the taps, r3 is the channel, r4-r7 are the
- * sums. Stack: 0 taps, 4 where in the unrolled loop to start, 8 end of the stream, 12 out, 52 end of
- * the taps, 56 the first channel. */
+/* The loop over quads of channels: r12 walks the stream, r2 the taps, r3 is where the channel of a tap at
+ * offset 0 lies, r4-r7 are the sums. Stack: 0 taps, 4 where in the unrolled loop to start, 8 end of the
+ * stream, 12 from r3 to the output, 52 end of the taps, 56 where r3 starts. */
 #define CG_TAPS_BODY(CODE)                                                                          \
     ".syntax unified\n .p2align 2\n push {r4-r11, lr}\n push {r0-r3}\n mov r12, r1\n"              \
     "ldr r4, [sp, #52]\n add r5, r0, r4, lsl #3\n str r5, [sp, #52]\n"                              \
@@ -84,17 +107,17 @@ CG_KERNEL void cg_taps_quad(int8_t *out, const int8_t *const *p, int32_t c, int3
     "add " A ", r9\n asr " A ", r10\n ssat " A ", #8, " A "\n strb " A ", [lr, #" I "]\n"
 
 #ifndef CG_OPTIMIZE_SIZE
-CG_ASM void cg_taps_relu_asm(const int8_t *const *p CG_IN, const int32_t *stream CG_IN,
-                             const int32_t *end CG_IN, int8_t *out CG_IN, int32_t pairs CG_IN,
-                             int32_t c0 CG_IN)
+CG_ASM void cg_taps_relu_asm(const int32_t *p CG_IN, const int32_t *stream CG_IN,
+                             const int32_t *end CG_IN, uintptr_t out CG_IN, int32_t pairs CG_IN,
+                             const int8_t *first CG_IN)
 {
     __asm__(CG_TAPS_BODY(CG_TAPS_RELU));
 }
 #endif
 
-CG_ASM void cg_taps_signed_asm(const int8_t *const *p CG_IN, const int32_t *stream CG_IN,
-                               const int32_t *end CG_IN, int8_t *out CG_IN, int32_t pairs CG_IN,
-                             int32_t c0 CG_IN)
+CG_ASM void cg_taps_signed_asm(const int32_t *p CG_IN, const int32_t *stream CG_IN,
+                               const int32_t *end CG_IN, uintptr_t out CG_IN, int32_t pairs CG_IN,
+                               const int8_t *first CG_IN)
 {
     __asm__(CG_TAPS_BODY(CG_TAPS_SIGNED));
 }
@@ -102,21 +125,22 @@ CG_ASM void cg_taps_signed_asm(const int8_t *const *p CG_IN, const int32_t *stre
 #endif
 
 /* Channels [c0, c1) of the pixel at out, c0 a multiple of 4; p holds 2 * pairs taps. */
-CG_KERNEL void cg_taps(int8_t *out, const int8_t *const *p, int32_t c0, int32_t c1, const cg_taps_args *a)
+CG_KERNEL void cg_taps(int8_t *out, const int32_t *p, int32_t c0, int32_t c1, const cg_taps_args *a)
 {
     const int32_t words = cg_taps_quad_words(a);
     int32_t c = c0;
 #ifdef CG_DSP_ASM
     const int32_t *first = a->stream + (ptrdiff_t)(c0 >> 2) * words;
     const int32_t *end = a->stream + (ptrdiff_t)(c1 >> 2) * words;
+    const uintptr_t away = (uintptr_t)out - (uintptr_t)a->base;
     if (first != end) {
 #ifdef CG_OPTIMIZE_SIZE
-        cg_taps_signed_asm(p, first, end, out, a->pairs, c0);
+        cg_taps_signed_asm(p, first, end, away, a->pairs, a->base + c0);
 #else
         if (a->is_signed != 0) {
-            cg_taps_signed_asm(p, first, end, out, a->pairs, c0);
+            cg_taps_signed_asm(p, first, end, away, a->pairs, a->base + c0);
         } else {
-            cg_taps_relu_asm(p, first, end, out, a->pairs, c0);
+            cg_taps_relu_asm(p, first, end, away, a->pairs, a->base + c0);
         }
 #endif
         c = c1 & ~3;
