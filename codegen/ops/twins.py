@@ -84,6 +84,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_average_pool_2d_s8": Twin("cg_average_pool_2d_dsp_s8", "cg_pool_2d_dsp.h", _short_pool),
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_dsp_s8", "cg_pool_2d_dsp.h"),
         "cg_mean_s8": Twin("cg_mean_dsp_s8", "cg_mean_dsp.h", _short_mean),
+        "cg_conv_2d_s8": Twin("cg_conv_2d_runs_dsp_s8", "cg_conv_2d_runs_s8.h"),
         **_in_the_same_header("dsp"),
     },
     Kernels.MVE: {
@@ -93,6 +94,7 @@ TWINS: Mapping[Kernels, Mapping[str, Twin]] = {
         "cg_max_pool_2d_s8": Twin("cg_max_pool_2d_mve_s8", "cg_pool_2d_mve.h"),
         "cg_mean_s8": Twin("cg_mean_mve_s8", "cg_mean_mve.h", _small_mean),
         "cg_lookup_8": Twin("cg_lookup_mve_8", "cg_lookup_mve.h"),
+        "cg_conv_2d_s8": Twin("cg_conv_2d_runs_mve_s8", "cg_conv_2d_runs_s8.h"),
         **_in_the_same_header("mve"),
     },
 }

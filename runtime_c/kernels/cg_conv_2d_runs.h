@@ -28,8 +28,8 @@ CG_KERNEL cg_run cg_next_run(int32_t first, int32_t taps, int32_t dilation, int3
 }
 
 /* Defines KERNEL. KERNEL_run(a, sums, x, w, step, n, channels) adds the products of n inputs to one
- * or four sums, of channels whose weights lie `step` apart; RESULT(&a->sum, sum, c) is the output. */
-#define CG_CONV_2D_RUNS(KERNEL, ARGS, SUM, DATA, WEIGHT, WEIGHTS, RESULT)                           \
+ * or four sums, of channels whose weights lie `step` apart; RESULT(FROM, sum, c) is the output. */
+#define CG_CONV_2D_RUNS(KERNEL, ARGS, SUM, DATA, WEIGHT, WEIGHTS, RESULT, FROM)                     \
     CG_KERNEL void KERNEL##_sums(SUM *sums, const ARGS *a, const cg_src *x, int32_t iy, int32_t ix, \
                                  int32_t c, int32_t channels)                                       \
     {                                                                                               \
@@ -74,7 +74,7 @@ CG_KERNEL cg_run cg_next_run(int32_t first, int32_t taps, int32_t dilation, int3
                         KERNEL##_sums(sums, a, x, iy, ix, c, 1);                                    \
                     }                                                                               \
                     for (int32_t i = 0; i < count; i++) {                                           \
-                        out[c + i] = RESULT(&a->sum, sums[i], c + i);                               \
+                        out[c + i] = RESULT(FROM, sums[i], c + i);                                  \
                     }                                                                               \
                 }                                                                                   \
             }                                                                                       \

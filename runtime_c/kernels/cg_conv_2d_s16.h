@@ -35,7 +35,8 @@ typedef struct {
             DOT(sums, x, w, n);                                                                     \
         }                                                                                           \
     }                                                                                               \
-    CG_CONV_2D_RUNS(KERNEL, cg_conv_2d_s16_args, int64_t, cg_s16, int8_t, a->weights, cg_wide_result)
+    CG_CONV_2D_RUNS(KERNEL, cg_conv_2d_s16_args, int64_t, cg_s16, int8_t, a->weights,               \
+                    cg_wide_result, &a->sum)
 
 CG_CONV_2D_S16(cg_conv_2d_s16, cg_dot_s16)
 CG_CONV_2D_S16(cg_conv_2d_dsp_s16, cg_dot_dsp_s16)

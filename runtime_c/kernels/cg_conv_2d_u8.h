@@ -71,7 +71,7 @@ CG_KERNEL void cg_conv_2d_u8(const cg_conv_2d_u8_args *a, const cg_src *x, const
         }                                                                                           \
     }                                                                                               \
     CG_CONV_2D_RUNS(KERNEL, cg_conv_2d_u8_args, int32_t, uint8_t, uint8_t, a->sum.weights,          \
-                    cg_byte_result)
+                    cg_byte_result, &a->sum)
 
 CG_CONV_2D_U8(cg_conv_2d_dsp_u8, cg_dot_dsp_u8)
 CG_CONV_2D_U8(cg_conv_2d_mve_u8, cg_dot_mve_u8)

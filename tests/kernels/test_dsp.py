@@ -15,6 +15,7 @@ from codegen.ops import conv_2d, conv_2d_dsp, lower
 from codegen.ops.base import Call, OpContext
 from codegen.plan import PlanOptions
 from codegen.target import Kernels, Target
+from tests.kernels.test_mve import RUNS
 from tests.ops import test_conv_2d, test_depthwise_conv_2d, test_fully_connected
 from tests.ops.binary import Binary, binary_model, quant_cases, shape_cases
 from tests.ops.emulated import assert_equal_emulated
@@ -138,6 +139,12 @@ def test_convolutions_without_a_column(
     with_dsp(cases, board, tmp_path, rng)
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_convolutions_in_runs(board: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate([*RUNS, *CONVOLUTIONS[1::4]])}
+    with_dsp(cases, board, tmp_path, rng, memory="min")
+
+
 WINOGRAD: list[dict[str, Any]] = [
     {"in_shape": (1, 5, 9, 8), "filters": (5, 3, 3, 8), "zero_points": (4, -128)},
     {"in_shape": (2, 4, 11, 16), "filters": (4, 3, 3, 16), "activation": "RELU", "scale_out": 5.0},
@@ -199,7 +206,8 @@ def test_convolutions_without_a_packed_form(rng: np.random.Generator) -> None:
     ]
     for config in (*CONVOLUTIONS, *APART, *left):
         kernels = kernels_of(conv_model(rng, **config))
-        assert any("_dsp_" in kernel for kernel in kernels) == (config not in left), config
+        packed = any("_dsp_" in kernel and "_runs_" not in kernel for kernel in kernels)
+        assert packed == (config not in left), config
         assert any("_apart_dsp_" in kernel for kernel in kernels) == (config in APART), config
 
 

@@ -52,6 +52,14 @@ CONVOLUTIONS: list[Config] = [
     {"in_shape": (1, 12, 9, 1), "filters": (8, 10, 4, 1), "stride": (2, 2), "activation": "RELU"},
 ]
 
+RUNS: list[Config] = [
+    {"in_shape": (1, 6, 6, 8), "filters": (6, 3, 3, 4)},
+    {"in_shape": (2, 5, 7, 40), "filters": (10, 3, 2, 20), "stride": (1, 2), "activation": "RELU"},
+    {"in_shape": (1, 9, 8, 3), "filters": (7, 3, 3, 3), "zero_points": (-128, -128)},
+    {"in_shape": (1, 6, 5, 18), "filters": (5, 3, 3, 18), "scale_out": 1e-3, "dilation": (2, 2)},
+]
+"""Groups, and what goes without scratch."""
+
 DENSE: list[Config] = [
     {"in_shape": (1, 640), "units": 12, "activation": "RELU", "zero_points": (89, -128)},
     {"in_shape": (1, 128), "units": 8, "scale_out": 0.5},
@@ -118,6 +126,16 @@ def test_convolutions(
 
 
 @pytest.mark.parametrize("board", BOARDS)
+def test_convolutions_in_runs(board: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    cases = {f"{i} {c}": conv_model(rng, **c) for i, c in enumerate([*RUNS, *CONVOLUTIONS[1::4]])}
+    lean = PlanOptions(kernels="mve", memory="min")
+    if board == "host":
+        assert_equal(cases, tmp_path, rng, samples=1, plan=lean)
+    else:
+        assert_equal_emulated(cases, tmp_path, rng, board, plan=lean)
+
+
+@pytest.mark.parametrize("board", BOARDS)
 def test_fully_connected_layers(
     board: str, tmp_path: Path, rng: np.random.Generator, sample: Callable[[Any, int], Any]
 ) -> None:
@@ -159,7 +177,10 @@ def test_forms(rng: np.random.Generator) -> None:
     """A form that takes no memory replaces the portable one; others stand beside it."""
     point = conv_model(rng, filters=(5, 1, 1, 4))
     assert kernels_of(point) == ["cg_conv_2d_1x1_mve_s8"]
-    assert kernels_of(conv_model(rng)) == ["cg_conv_2d_s8", "cg_conv_2d_mve_s8"]
+    assert kernels_of(conv_model(rng)) == [
+        "cg_conv_2d_runs_mve_s8",
+        "cg_conv_2d_mve_s8",
+    ]
     assert kernels_of(dense_model(rng)) == ["cg_fully_connected_mve_s8"]
     assert kernels_of(conv_model(rng, in_shape=(1, 3, 5, 4), filters=(5, 1, 1, 4))) == [
         "cg_conv_2d_1x1_mve_s8",  # as it is, and with two rows of five pixels as one
@@ -175,7 +196,7 @@ def test_forms(rng: np.random.Generator) -> None:
 
 def test_what_the_forms_cannot_do_stays_portable(rng: np.random.Generator) -> None:
     groups = conv_model(rng, in_shape=(1, 6, 6, 8), filters=(6, 3, 3, 4))
-    assert kernels_of(groups) == ["cg_conv_2d_s8"]
+    assert kernels_of(groups) == ["cg_conv_2d_runs_mve_s8"]
     wrapping = conv_model(rng, bias=-(2**31), scale_out=1e-3)
     assert not any("mve" in kernel for kernel in kernels_of(wrapping))
     assert kernels_of(dense_model(rng, weight_zero=5)) == ["cg_fully_connected_s8"]
