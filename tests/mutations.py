@@ -31,7 +31,8 @@ class _Site:
     def __init__(self, data: bytes, rng: random.Random) -> None:
         self.data, self.rng = bytearray(data), rng
         self.model = tflite.Model.GetRootAs(data)
-        self.graph = self.model.Subgraphs(rng.randrange(self.model.SubgraphsLength()))
+        graphs = map(self.model.Subgraphs, range(self.model.SubgraphsLength()))
+        self.graph = rng.choice([graph for graph in graphs if graph.OperatorsLength()])
 
     def tensor(self) -> Any:
         return self.graph.Tensors(self.rng.randrange(self.graph.TensorsLength()))

@@ -105,7 +105,7 @@ def _conv_over(kind: str, middle: tuple[int, ...], filters: tuple[int, ...]) -> 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (_conv_over("CUSTOM", (1, 4, 4, 0), (3, 1, 1, 2)), "0 input channels do not form groups"),
+        (_conv_over("CUSTOM", (1, 4, 4, 0), (3, 1, 1, 2)), "CUSTOM 'Blend'"),
         (_conv_over("PAD", (1, 6, 6, 2), (6,)), "must have four dimensions"),
     ],
 )
