@@ -32,6 +32,7 @@ from codegen.memory_map import memory_map
 from codegen.output import write_directory, write_file
 from codegen.pipeline import Build, BuildOptions, build, prepare_graph
 from codegen.plan import PlanOptions
+from codegen.target import Kernels, target_of
 
 if TYPE_CHECKING:
     from codegen.verify.trace import Simulated
@@ -147,10 +148,14 @@ def verify_command(
         boards.load_board(board_name),
     )
     request = VerifyRequest(samples, seed, npz, target, sanitize)
-    with _progress() as progress:
-        result = verify(
-            model, model_path, _build(model, model_path, board, options), request, progress
+    built = _build(model, model_path, board, options)
+    if timeline_path is not None and built.plan.npu is None:
+        raise CodegenError(
+            f"--timeline: on board {board.name} no operator of this model runs on an NPU; "
+            f"codegen inspect --board {board.name} says why"
         )
+    with _progress() as progress:
+        result = verify(model, model_path, built, request, progress)
     if as_json:
         click.echo(json.dumps(result.to_json(), indent=2))
     else:
@@ -170,7 +175,7 @@ def _write_timeline(path: Path, simulated: Simulated | None) -> None:
     from codegen.npu.figures import chrome_trace
 
     if simulated is None:
-        raise CodegenError("--timeline needs a board with an NPU, simulated on the host")
+        raise CodegenError("--timeline: nothing was simulated, as --target leaves the host out")
     write_file(path, json.dumps(chrome_trace(simulated.npu, simulated.events)) + "\n")
     write_file(path.with_suffix(".svg"), simulated.svg())
 
@@ -410,8 +415,23 @@ def _plan_options(options: dict[str, Any]) -> PlanOptions:
 
 
 def _build(model: Model, path: Path, board: Board, options: dict[str, Any]) -> Build:
-    chosen = BuildOptions(name=options["name"], io=options["io"], plan=_plan_options(options))
+    _note_missing_instructions(board, options["kernels"])
+    batch, shapes = options["batch"], options["shapes"]
+    sizes = [f"--shape {shape}" for shape in shapes] + [f"--batch {batch}"] * (batch is not None)
+    chosen = BuildOptions(options["name"], options["io"], _plan_options(options), tuple(sizes))
     return build(model, path.stem, board, chosen, boards.list_boards())
+
+
+def _note_missing_instructions(board: Board, kernels: str) -> None:
+    families = list(Kernels)
+    best = target_of(board.cpu).kernels
+    asked = best if kernels == "auto" else Kernels(kernels)
+    if board.cpu.core != "host" and families.index(asked) > families.index(best):
+        click.echo(
+            f"note: core {board.cpu.core} lacks the instructions of --kernels {kernels}; their "
+            f"plain C is slower there than --kernels {best.value}",
+            err=True,
+        )
 
 
 def _width() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +31,12 @@ def _input_shape(words: str) -> InputShape:
     if match is None or not all(sizes):
         raise click.BadParameter(f"{words!r} is no shape such as 1,96,96,3 or NAME=1,96,96,3")
     return InputShape(match["name"], sizes)
+
+
+def _finite(context: click.Context, option: click.Parameter, factor: float) -> float:
+    if not math.isfinite(factor):
+        raise click.BadParameter(f"{factor} is no factor")
+    return factor
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -121,6 +128,7 @@ def planner_options(command: Command) -> Command:
         click.option(
             "--weights-growth",
             type=click.FloatRange(min=1.0),
+            callback=_finite,
             default=WEIGHTS_GROWTH,
             show_default=True,
             metavar="FACTOR",

@@ -34,16 +34,19 @@ class BuildOptions:
         io: "model" keeps the file's input and output types, "int8" drops QUANTIZE and DEQUANTIZE
             at the border.
         plan: what is asked of the planner.
+        sizes: the options that gave inputs their sizes, as they were written.
     """
 
     name: str | None = None
     io: str = "model"
     plan: PlanOptions = field(default_factory=PlanOptions)
+    sizes: tuple[str, ...] = ()
 
     def words(self) -> str:
         """The options as the generated files state them."""
         plan = self.plan
-        flags = ["--keep-input"] * plan.keep_input + ["--io-buffers caller"] * plan.caller_io
+        flags = list(self.sizes)
+        flags += ["--keep-input"] * plan.keep_input + ["--io-buffers caller"] * plan.caller_io
         if plan.weights_growth != WEIGHTS_GROWTH:
             flags.append(f"--weights-growth {plan.weights_growth:g}")
         return " ".join(

@@ -349,12 +349,16 @@ def test_options_that_help_are_named_with_what_they_come_to(
     ways = " it fits and takes "
     used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
     small = board_file(used - 8, 1 << 20)
-    fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; boards that ")
+    fails(run("plan", net, "--board", small), f"with --io-buffers caller{ways}", "; the smallest ")
     net.write_bytes(branches(np.random.default_rng(1)))
     used = needs(net, board_file(1 << 20, 1 << 20), out)["ram"]
     words = ("build", net, "--board", board_file(used, 1 << 20), "-o", out / "x")
     fails(run(*words, "--order", "model"), f"with --order optimal --arena optimal{ways}")
-    fails(run(*words, "--keep-input"), f"without --keep-input{ways}", "; boards that fit: ")
+    fails(
+        run(*words, "--keep-input"),
+        f"without --keep-input{ways}",
+        "; the smallest boards that fit: ",
+    )
 
 
 def wide(channels: int, filters: int) -> bytes:
@@ -579,3 +583,23 @@ def test_a_build_takes_less_than_two_seconds(path: Path, tmp_path: Path) -> None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
+
+
+def test_the_options_line_says_all_that_was_asked(net: Path, out: Path) -> None:
+    """Whole, however long; a file can be written again from what stands in it."""
+    net.write_bytes(open_batch())
+    words = ("--batch", "3", "--keep-input", "--io-buffers", "caller", "--weights-growth", "4")
+    result = run("build", net, "--board", "stm32f746", "-o", out, "--kernels", "mve", *words)
+    assert result.exit_code == 0, result.output
+    banner = (out / "net.c").read_text().split("*/")[0]
+    stated = banner.split("Options: ")[1].replace("\n *  ", "")
+    for option in ("--batch 3", "--keep-input", "--io-buffers caller", "--weights-growth 4"):
+        assert option in stated
+    assert "note: core cortex-m7 lacks the instructions of --kernels mve" in result.stderr
+
+
+@pytest.mark.parametrize("factor", ["nan", "inf", "0.5"])
+def test_growth_that_is_no_factor(factor: str, net: Path, out: Path) -> None:
+    result = run("build", net, "--board=host", "-o", out, "--weights-growth", factor)
+    assert result.exit_code == 2
+    assert "--weights-growth" in result.stderr

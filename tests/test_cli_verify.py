@@ -386,3 +386,11 @@ def test_quiet_in_a_pipe(net: Path) -> None:
     done = run_process("verify", net, *HOST)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
+
+
+def test_a_timeline_of_a_plan_without_npu(net: Path, tmp_path: Path) -> None:
+    """Said before anything is compiled."""
+    path = tmp_path / "t.json"
+    line = fails(run("verify", net, *HOST, "--timeline", path), "codegen inspect --board host")
+    assert line.startswith("error: --timeline: on board host no operator")
+    assert not path.exists()

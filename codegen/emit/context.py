@@ -15,7 +15,7 @@ from codegen.emit.engine import (
 )
 from codegen.emit.expressions import affine_text
 from codegen.emit.literals import C_TYPES, array_lines, array_type, float_literal, int_literal
-from codegen.emit.names import comment
+from codegen.emit.names import comment, comment_lines
 from codegen.emit.shared import sharing_of, view_names
 from codegen.graph import State, Tensor
 from codegen.ops.base import Param, Table, nhwc
@@ -296,7 +296,7 @@ def _layer_comment(namer: Namer, layer: Layer) -> Iterator[str]:
         for t in tensors:
             tensor = namer.plan.graph.tensors[t]
             name = tensor.name.split(";")[0]
-            yield f"{word:<6} {tensor.describe()} at {_where(namer, t)}: {name}"
+            yield comment(f"{word:<6} {tensor.describe()} at {_where(namer, t)}: {name}")
     if layer.note:
         yield layer.note
 
@@ -338,7 +338,9 @@ def _layer(namer: Namer, layer: Layer, index: int, function: str, *, inside: boo
         function=function,
         operator=layer.node.op,
         macs=layer.lowered.macs,
-        comment=tuple(comment(line) for line in _layer_comment(namer, layer)),
+        comment=tuple(
+            part for line in _layer_comment(namer, layer) for part in comment_lines(line)
+        ),
         args=layer_args(layer),
         steps=tuple(_step(namer, step) for step in layer.steps),
         taps=() if no_taps else tuple(_tap(namer, t) for t in layer.node.outputs),

@@ -14,7 +14,7 @@ import jinja2
 from codegen import __version__
 from codegen.emit import context
 from codegen.emit.engine import scratchpad_bytes
-from codegen.emit.names import comment
+from codegen.emit.names import comment, comment_lines
 from codegen.emit.stack import stack_bound
 from codegen.ops.base import TableKind
 from codegen.plan import Plan
@@ -94,7 +94,7 @@ def _values(plan: Plan, info: ModelInfo) -> dict[str, Any]:
             "sha256": info.sha256,
             "version": __version__,
             "board": plan.board.name,
-            "options": comment(info.options),
+            "options": comment_lines(f"Options: {info.options}"),
             "for_size": plan.options.optimize == Optimize.SIZE.value,
             "keep_input": plan.options.keep_input,
             "caller_io": plan.options.caller_io,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 
 # C99, C11 and C++ keywords, and names that <stdint.h>, <stddef.h>, <string.h> or the language own.
@@ -80,8 +81,17 @@ def comment(text: str) -> str:
     >>> comment("a */ b" + chr(10) + "c")
     'a * / b c'
     """
+    return _harmless(text)[:120].strip()
+
+
+def comment_lines(text: str) -> tuple[str, ...]:
+    """`text` for use inside a C comment, whole, in as many lines as it takes."""
+    return tuple(textwrap.wrap(_harmless(text), 116, subsequent_indent="  "))
+
+
+def _harmless(text: str) -> str:
     printable = "".join(c if " " <= c <= "~" else " " if c.isspace() else "?" for c in text)
-    return _TOUCHING.sub(" ", printable.replace("\\", "/"))[:120].strip()
+    return _TOUCHING.sub(" ", printable.replace("\\", "/"))
 
 
 _TOUCHING = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")

@@ -18,7 +18,8 @@ class InputShape:
     sizes: tuple[int, ...]
 
     def __str__(self) -> str:
-        return ",".join(map(str, self.sizes))
+        sizes = ",".join(map(str, self.sizes))
+        return sizes if self.name is None else f"{self.name}={sizes}"
 
 
 def pin_inputs(graph: Graph, shapes: Sequence[InputShape]) -> Graph:

@@ -98,7 +98,9 @@ def with_advice(
     names = ", ".join(b.name for b in islice(fitting, _BOARDS_NAMED))
     advice = [_other_options(board, options, plan)] if error.ram_bytes else []
     if shipped:
-        advice.append(f"boards that fit: {names}" if names else "no shipped board has that much")
+        advice.append(
+            f"the smallest boards that fit: {names}" if names else "no shipped board has that much"
+        )
     return OverBudget(
         "; ".join([str(error), *filter(None, advice)]),
         ram_bytes=error.ram_bytes,
