@@ -39,6 +39,8 @@ def bench_device(build: Build, progress: Progress) -> BenchResult:
         )
         if target is None:
             note = f"board {board.name} names no emulator, so nothing was run"
+            if sources.port_files:
+                note += f"; the code has {', '.join(sources.port_files)} in it"
             return _result(build, footprint, None, (), None, note)
         progress(f"{target.machine}: compiling")
         program = build_emulator_program([sources], target, Path(folder), flags=optimise)

@@ -35,6 +35,8 @@ def link_footprint(
 ) -> Footprint:
     """Link the model's own functions with what they call of the C library, and nothing else.
 
+    Where the model drives NPU and DMA, the port among its files is linked too.
+
     Args:
         compiler: the command of a gcc or clang for the board.
         flags: what selects core, ABI, C library and level of optimisation.
@@ -44,6 +46,7 @@ def link_footprint(
         ToolError: if a tool is missing or fails.
     """
     sources = [str(path) for path in write_sources(model, workdir)]
+    sources += [str(workdir / port) for port in model.port_files]
     image = workdir / "footprint.elf"
     entries = (f"{model.name}_{each}" for each in ("init", "reset", "input", "output", "step"))
     run_compiler(

@@ -31,6 +31,11 @@ class GeneratedSources:
     engine: EngineSources | None = None
     """What it needs to run on an NPU, simulated or not."""
 
+    @property
+    def port_files(self) -> tuple[str, ...]:
+        """Those of `files` that drive NPU and DMA; a firmware compiles them too."""
+        return tuple(sorted(name for name in self.files if name.startswith("cg/cg_port_")))
+
 
 @dataclass(frozen=True)
 class RunResult:

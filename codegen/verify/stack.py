@@ -134,7 +134,7 @@ def stack_usage(
     """
     source, _ = write_sources(model, workdir)
     graph = source_call_graph(compiler, flags, source)
-    for port in sorted(name for name in model.files if name.startswith("cg/cg_port_")):
+    for port in model.port_files:
         graph = graph.with_unit(source_call_graph(compiler, flags, workdir / port))
     return usage_of(graph, model.name)
 

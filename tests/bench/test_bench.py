@@ -21,6 +21,9 @@ ARM = pytest.mark.skipif(
     not all(map(shutil.which, ("arm-none-eabi-gcc", "qemu-system-arm"))),
     reason="the Arm compiler or QEMU is not installed",
 )
+COMPILER = pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None, reason="the Arm compiler is not installed"
+)
 SECTIONS = """
   [ 0]                   NULL            00000000 000000 000000 00      0   0  0
   [ 1] .text             PROGBITS        00008000 001000 0000c8 00  AX  0   0  4
@@ -68,6 +71,24 @@ def test_board_figures_add_up(net: Path) -> None:
     assert document["data"] == 0
     assert 0 < document["stack_bytes"] < 600
     assert document["bss"] >= document["arena_bytes"] > 0
+
+
+@COMPILER
+@pytest.mark.parametrize("board", ["npu-32k", "npu-64k", "npu-256k"])
+def test_code_for_an_npu_is_weighed_with_its_port(net: Path, board: str) -> None:
+    document = json.loads(run("bench", str(net), "--board", board, "--json").stdout)
+    assert document["instructions"] is None
+    assert document["text"] > 0
+    assert "cg/cg_port_cpu.c" in document["note"]
+
+
+@ARM
+@pytest.mark.emulator
+def test_instructions_are_counted_with_a_port(net: Path) -> None:
+    document = json.loads(run("bench", str(net), "--board", "mps2-an505-dma", "--json").stdout)
+    assert [layer["op"] for layer in document["layers"]] == ["CONV_2D", "CONV_2D"]
+    assert document["instructions"] > document["macs"] > 0
+    assert document["text"] > 0
 
 
 def test_this_machine_is_timed_beside_litert(net: Path) -> None:
