@@ -15,8 +15,8 @@ from codegen.verify.toolchain import EXACT_FLAGS, STRICT_FLAGS, find_tool
 
 # [ 1] .text  PROGBITS  00008000 008000 0001a4 00  AX ...
 _SECTION = re.compile(
-    r"\[ *\d+\] (?P<name>\S+) +(?P<type>\S+) +[0-9a-f]+ +[0-9a-f]+ +(?P<size>[0-9a-f]+) "
-    r"+[0-9a-f]+ +(?P<flags>[A-Zop]*) "
+    r"\[ *\d+\] (?P<name>\S+) +(?P<type>\S+) +[0-9a-f]+ "
+    r"+(?P<offset>[0-9a-f]+) +(?P<size>[0-9a-f]+) +[0-9a-f]+ +(?P<flags>[A-Zop]*) "
 )
 
 
@@ -60,7 +60,7 @@ def link_footprint(
             *(f"-I{workdir}", *sources, "-lm", "-o", str(image)),
         ]
     )
-    return parse_sections(_section_headers(compiler, image))
+    return parse_sections(_section_headers(compiler, image), image.read_bytes())
 
 
 def _section_headers(compiler: str, image: Path) -> str:
@@ -75,18 +75,24 @@ def _run(command: Sequence[str]) -> str:
         raise ToolError(f"{Path(command[0]).name}: {error}") from None
 
 
-def parse_sections(text: str) -> Footprint:
-    """Add up what occupies memory in `readelf --section-headers --wide`, by its flags."""
+def parse_sections(text: str, image: bytes) -> Footprint:
+    """Add up what occupies memory in `readelf --section-headers --wide` of `image`, by its flags.
+
+    Variables in a section that the profile names have zeros in the image, because only the
+    firmware's linker script makes it (NOLOAD): they are bss too.
+    """
     sums = dict.fromkeys(("text", "rodata", "data", "bss"), 0)
     for match in _SECTION.finditer(text):
-        flags = match["flags"]
+        flags, offset, size = match["flags"], int(match["offset"], 16), int(match["size"], 16)
         if "A" not in flags:
             continue
         if match["type"] == "NOBITS":
             kind = "bss"
         elif "X" in flags:
             kind = "text"
+        elif "W" in flags:
+            kind = "data" if any(image[offset : offset + size]) else "bss"
         else:
-            kind = "data" if "W" in flags else "rodata"
-        sums[kind] += int(match["size"], 16)
+            kind = "rodata"
+        sums[kind] += size
     return Footprint(**sums)

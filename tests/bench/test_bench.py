@@ -29,7 +29,8 @@ SECTIONS = """
   [ 1] .text             PROGBITS        00008000 001000 0000c8 00  AX  0   0  4
   [ 2] .rodata           PROGBITS        000080c8 0010c8 000010 00   A  0   0  4
   [ 3] .data             PROGBITS        000090d8 0010d8 000004 00  WA  0   0  1
-  [10] .bss              NOBITS          000090d8 0010d8 00000c 00  WA  0   0  4
+  [ 4] .dtcm_bss         PROGBITS        000090dc 0010dc 000040 00  WA  0   0  4
+  [10] .bss              NOBITS          0000911c 00111c 00000c 00  WA  0   0  4
   [11] .debug_info       PROGBITS        00000000 00111e 000135 00      0   0  1
 """
 
@@ -52,8 +53,10 @@ def test_inputs_are_the_top_bytes_of_the_generator() -> None:
     assert len(np.unique(np.frombuffer(raw, np.int8))) > len(raw) // 4
 
 
-def test_sections_are_told_apart_by_their_flags() -> None:
-    assert vars(parse_sections(SECTIONS)) == {"text": 200, "rodata": 16, "data": 4, "bss": 12}
+def test_sections_are_told_apart_by_their_flags_and_contents() -> None:
+    image = bytes(0x10D8) + b"\0\0\0\1" + bytes(0x40) + b"\xff" * 0x200
+    expected = {"text": 200, "rodata": 16, "data": 4, "bss": 12 + 64}
+    assert vars(parse_sections(SECTIONS, image)) == expected
 
 
 @ARM
@@ -70,6 +73,13 @@ def test_board_figures_add_up(net: Path) -> None:
     assert document["rodata"] >= document["weights_bytes"] + document["tables_bytes"] > 0
     assert document["data"] == 0
     assert 0 < document["stack_bytes"] < 600
+    assert document["bss"] >= document["arena_bytes"] > 0
+
+
+@COMPILER
+def test_an_arena_in_a_section_of_its_own_is_no_data(net: Path) -> None:
+    document = json.loads(run("bench", str(net), "--board", "stm32f746", "--json").stdout)
+    assert document["data"] == 0
     assert document["bss"] >= document["arena_bytes"] > 0
 
 
