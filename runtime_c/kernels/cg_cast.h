@@ -16,7 +16,8 @@
 #define CG_CUT(from, to, low, high, lowest, highest)                                          \
     CG_KERNEL cg_##to cg_cut_##from##_##to(cg_##from v)                                       \
     {                                                                                         \
-        return (cg_##to)(v < (high) ? v > (low) ? (cg_##to)v : (lowest) : (highest));         \
+        return (cg_##to)(v < (cg_##from)(high) ? v > (cg_##from)(low) ? (cg_##to)v : (lowest) \
+                                               : (highest));                           \
     }
 
 #define CG_CAST_FROM_FLOATS(to, low, high, lowest, highest)                                   \
